@@ -1,0 +1,111 @@
+"""Turns a table of runs and a Claim into a verdict: holds, fails or undecided, by a rule stated beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from recombine.core import Check, Claim
+
+MIN_SEEDS = 5
+"""Below this nothing is decided: four equal coin tosses happen by chance once in sixteen, five once in thirty-two."""
+
+MAX_LOST = 0.1
+"""The share of seeds that may have diverged before a verdict on the rest would be a verdict on survivors."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the runs say about a claim. `low` and `high` bound the mean effect over training seeds."""
+
+    claim: str
+    says: str
+    source: str
+    verdict: str
+    effect: float
+    low: float
+    high: float
+    margin: float
+    unit: str
+    seeds: int
+    lost: int
+    why: str
+    evidence: bool
+
+
+def by_seed(table: pd.DataFrame, column: str, **where) -> pd.Series:
+    """One value a training seed, from the rows that match; the pieces of which effects are made."""
+    rows = table
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    if rows.empty or rows["seed"].duplicated().any():
+        raise ValueError(f"{where} must pick one row a seed, it picks {len(rows)}")
+    return rows.set_index("seed")[column]
+
+
+def interval(effects: np.ndarray) -> tuple[float, float]:
+    """Student's 95 % interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
+    n = len(effects)
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * np.std(effects, ddof=1) / np.sqrt(n)
+    return float(np.mean(effects) - half), float(np.mean(effects) + half)
+
+
+def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdict:
+    """Holds if the whole interval lies above the margin, fails if it lies below, else undecided.
+
+    A precondition or control that is not met makes it undecided, and so do too few or too many lost seeds.
+    """
+    effects = np.asarray(claim.effect(table), float)
+    sound = effects[np.isfinite(effects)]
+    lost = len(effects) - len(sound)
+    low, high = interval(sound) if len(sound) > 1 else (-np.inf, np.inf)
+    mean = float(np.mean(sound)) if len(sound) else float("nan")
+    objection = _objection(table, claim, len(sound), lost)
+    if objection:
+        verdict, why = "undecided", objection
+    elif low > claim.margin:
+        verdict, why = "holds", "the whole interval lies above the margin"
+    elif high < claim.margin:
+        verdict, why = "fails", "the whole interval lies below the margin"
+    else:
+        verdict, why = "undecided", _more_seeds(sound, claim.margin)
+    words = (claim.name, claim.says, claim.source)
+    numbers = (mean, low, high, claim.margin, claim.unit, len(sound), lost)
+    return Verdict(*words, verdict, *numbers, why, evidence)
+
+
+def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = True) -> list[Verdict]:
+    return [judge(table, claim, evidence=evidence) for claim in claims]
+
+
+def _objection(table: pd.DataFrame, claim: Claim, seeds: int, lost: int) -> str:
+    """Why the claim may not be judged on this table, or nothing."""
+    for kind, checks in (("control misread", claim.controls), ("precondition not met", claim.preconditions)):
+        for check in checks:
+            if said := _failed(table, check):
+                return f"{kind}: {said}"
+    if lost > MAX_LOST * (seeds + lost):
+        return f"{lost} of {seeds + lost} seeds diverged"
+    if seeds < MIN_SEEDS:
+        return f"{seeds} seeds are too few: a verdict needs {MIN_SEEDS}"
+    return ""
+
+
+def _failed(table: pd.DataFrame, check: Check) -> str:
+    value = float(check.value(table))
+    return "" if value >= check.at_least else f"{check.says} (needs {check.at_least:g}, is {value:.3g})"
+
+
+def _more_seeds(effects: np.ndarray, margin: float) -> str:
+    """How many seeds would probably decide, if mean and spread stay as they are."""
+    distance, spread = abs(float(np.mean(effects)) - margin), float(np.std(effects, ddof=1))
+    for n in range(len(effects) + 1, 10_001):
+        if stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * spread / np.sqrt(n) < distance:
+            return f"the interval straddles the margin; about {n} seeds would probably decide"
+    return "the interval straddles the margin, and no affordable number of seeds would decide"

@@ -1,0 +1,57 @@
+"""A convolutional decoder: from a code vector to a picture, by doubling a small map twice.
+
+The default network of Liang et al. (2025), at any size that is a multiple of four.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from recombine.models import convolution
+
+
+def _uniform(key: jax.Array, shape: tuple[int, ...], fan: int) -> jax.Array:
+    bound = fan**-0.5
+    return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+
+
+class Kernel(eqx.Module):
+    """The weights of one transposed convolution, drawn as PyTorch draws them (fan counted over outputs)."""
+
+    weight: jax.Array
+    bias: jax.Array
+
+    def __init__(self, side: int, inputs: int, outputs: int, key: jax.Array):
+        w, b = jax.random.split(key)
+        self.weight = _uniform(w, (side, side, inputs, outputs), outputs * side**2)
+        self.bias = _uniform(b, (outputs,), outputs * side**2)
+
+
+class CNNDecoder(eqx.Module):
+    """Code -> size/4 map -> two doublings -> depth - 2 convolutions at full size -> one linear output channel.
+
+    Activations `layer0` .. `layer{depth}` are the maps after each ReLU.
+    """
+
+    seed_map: Kernel
+    blocks: tuple[Kernel, ...]
+    read_out: Kernel
+
+    def __init__(self, inputs: int, size: int, *, width: int, depth: int, key: jax.Array):
+        if size % 4 or depth < 2:
+            raise ValueError(f"the decoder needs a size divisible by 4 and depth >= 2, got {size} and {depth}")
+        first, last, *middle = jax.random.split(key, depth + 2)
+        self.seed_map = Kernel(size // 4, inputs, width, first)
+        self.blocks = tuple(Kernel(4 if i < 2 else 3, width, width, k) for i, k in enumerate(middle))
+        self.read_out = Kernel(3, width, 1, last)
+
+    def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+        h = jax.nn.relu(jnp.tensordot(x, self.seed_map.weight, axes=(0, 2)) + self.seed_map.bias)
+        acts = {"layer0": h}
+        for i, block in enumerate(self.blocks, start=1):
+            convolve = convolution.double if len(block.weight) == 4 else convolution.same
+            h = acts[f"layer{i}"] = jax.nn.relu(convolve(h, block.weight) + block.bias)
+        y = convolution.same(h, self.read_out.weight) + self.read_out.bias
+        return y[..., 0], acts

@@ -1,0 +1,99 @@
+"""Turns a model into a Record of what it did, and Records and models into files (npz, safetensors; never pickle)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from recombine.core import Model, Record, Task, UserError
+
+_AT_ONCE = 256  # examples computed together, to bound memory
+_FIELDS = ("z", "x", "y", "y_hat")
+
+
+def record(model: Model, task: Task, combinations: np.ndarray, *, key: jax.Array, keep: Sequence[str] = ()) -> Record:
+    """Ask one model every combination once; `keep` names the activations to record."""
+    stacked = jax.tree.map(lambda a: a[None] if eqx.is_array(a) else a, model)
+    return records(stacked, task, combinations, key=key, keep=keep)[0]
+
+
+def records(
+    models: Any, task: Task, combinations: np.ndarray, *, key: jax.Array, keep: Sequence[str] = ()
+) -> list[Record]:
+    """The same for a population, whose members all get the same questions: one Record a member."""
+    z = jnp.asarray(combinations)
+    x, y = jax.jit(jax.vmap(task.sample))(z, jax.random.split(key, len(z)))
+    params, static = eqx.partition(models, eqx.is_array)
+    y_hat, acts = jax.device_get(_answer(params, x, static=static, keep=tuple(keep)))
+    questions = (np.asarray(combinations), np.asarray(x), np.asarray(y))
+    return [Record(*questions, y_hat[i], {n: a[i] for n, a in acts.items()}) for i in range(len(y_hat))]
+
+
+@partial(jax.jit, static_argnames=("static", "keep"))
+def _answer(params: Any, x: jax.Array, *, static: Any, keep: tuple[str, ...]):
+    def member(params):
+        model = eqx.combine(params, static)
+
+        def one(x):
+            y_hat, acts = model(x)
+            return y_hat, {name: acts[name] for name in keep}
+
+        return jax.lax.map(one, x, batch_size=_AT_ONCE)
+
+    return jax.vmap(member)(params)
+
+
+def save_record(record: Record, path: Path) -> None:
+    """Write a record as npz; activations are prefixed by `acts/`."""
+    acts = {f"acts/{name}": a for name, a in record.acts.items()}
+    np.savez(path, **{name: getattr(record, name) for name in _FIELDS}, **acts)
+
+
+def load_record(path: Path) -> Record:
+    """Read a record that `save_record`, or any framework's own code, wrote."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(f"{path} is not a record (npz): {error}") from error
+    missing = [name for name in _FIELDS if name not in arrays]
+    if missing:
+        raise UserError(f"{path} is not a record: it lacks {', '.join(missing)}")
+    acts = {name.removeprefix("acts/"): a for name, a in arrays.items() if name.startswith("acts/")}
+    return Record(*(arrays[name] for name in _FIELDS), acts)
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write a model's (or a population's) arrays as safetensors, named by their place in the tree."""
+    from safetensors.numpy import save_file
+
+    save_file({name: np.asarray(a) for name, a in _named(model)}, path)
+
+
+def load_model(like: Any, path: Path) -> Any:
+    """Read arrays back into a model of the same shape."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        arrays = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{path} is not a safetensors file: {error}") from error
+    names = [name for name, _ in _named(like)]
+    if set(names) != set(arrays):
+        raise UserError(f"{path} holds other arrays than the model: {sorted(set(names) ^ set(arrays))[:4]}")
+    leaves, tree = jax.tree.flatten(like, is_leaf=eqx.is_array)
+    fresh = iter(jnp.asarray(arrays[name]) for name in names)
+    return jax.tree.unflatten(tree, [next(fresh) if eqx.is_array(a) else a for a in leaves])
+
+
+def _named(model: Any) -> list[tuple[str, jax.Array]]:
+    paths = jax.tree_util.tree_flatten_with_path(model)[0]
+    return [(jax.tree_util.keystr(path).strip("."), a) for path, a in paths if eqx.is_array(a)]

@@ -1,0 +1,58 @@
+"""Turns combinations of parts into a Split: which of them are held out of training."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from recombine.core import ABSENT, Split
+
+
+def square(combinations: np.ndarray, low: int, high: int) -> Split:
+    """Hold out the closed square low <= every part <= high (the hole of the donut)."""
+    return Split(combinations, ~np.all((combinations >= low) & (combinations <= high), axis=1))
+
+
+def corner(combinations: np.ndarray, start: int) -> Split:
+    """Hold out the corner where every part is at least `start`, so that training is L-shaped."""
+    return Split(combinations, ~np.all(combinations >= start, axis=1))
+
+
+def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -> Split:
+    """Hold out a random share of the combinations."""
+    if not 0 <= held_out < 1:
+        raise ValueError(f"the held-out fraction must be in [0, 1), got {held_out}")
+    count = round(held_out * len(combinations))
+    return Split(combinations, ~draw(np.ones(len(combinations), bool), count, key))
+
+
+def narrow(split: Split, keep: np.ndarray) -> Split:
+    """Train on those training combinations only that `keep` names."""
+    return Split(split.combinations, split.train & keep)
+
+
+def draw(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:
+    """A mask of `count` combinations drawn without replacement from a mask."""
+    rows = np.flatnonzero(mask)
+    if count > len(rows):
+        raise ValueError(f"cannot draw {count} combinations from {len(rows)}")
+    chosen = np.zeros(len(mask), bool)
+    chosen[rows[np.asarray(jax.random.permutation(key, len(rows)))[:count]]] = True
+    return chosen
+
+
+def whole(combinations: np.ndarray) -> np.ndarray:
+    """The mask of combinations in which no part is absent."""
+    return np.all(combinations != ABSENT, axis=1)
+
+
+def interior(split: Split, depth: int) -> np.ndarray:
+    """The mask of held-out combinations farther than `depth` from every whole training combination.
+
+    Cells near the rim of a hole are solved by interpolation; the interior is where composition shows.
+    """
+    z, inside = split.combinations, np.zeros(len(split.train), bool)
+    train = z[split.train & whole(z)]
+    for row in np.flatnonzero(split.held_out & whole(z)):
+        inside[row] = not len(train) or np.abs(train - z[row]).max(axis=1).min() > depth
+    return inside

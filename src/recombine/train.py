@@ -1,0 +1,262 @@
+"""Turns a task, a split and a way to make a model into trained networks: a pure function of its keys.
+
+The whole training run is compiled, in chunks of steps; `population` maps it over seeds and over every number that
+leaves shapes alone (learning rate, penalty weight, which combinations are trained on).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from recombine.core import Model, Split, Task
+
+POINTS_PER_CHUNK = 50
+
+
+def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
+    return jnp.mean((y_hat - y) ** 2)
+
+
+def adamw(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
+    """AdamW at a constant learning rate."""
+    return optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"])
+
+
+def adamw_cosine(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
+    """AdamW whose learning rate falls to zero along a cosine."""
+    # The dial may be traced, one value a member; the schedule only multiplies by it.
+    schedule = optax.cosine_decay_schedule(1.0, steps)
+    return optax.chain(
+        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"]),
+        optax.scale_by_schedule(schedule),
+    )
+
+
+def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
+    """One independent key for each member's number, whoever its neighbours are."""
+    return jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(jnp.asarray(members))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train: everything that shapes the compiled program. Numbers that do not are dials."""
+
+    steps: int
+    batch: int = 32
+    optimiser: Callable[[Mapping[str, jax.Array], int], optax.GradientTransformation] = adamw
+    loss: Callable[[jax.Array, jax.Array], jax.Array] = squared_error
+    penalty: Callable[[Any, dict[str, jax.Array]], jax.Array] | None = None
+    compute: Any = jnp.float32
+    chunks: int = 20
+
+    @property
+    def chunk(self) -> int:
+        return max(1, self.steps // self.chunks)
+
+
+DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2, "penalty": 0.0}
+
+
+class Watch(Protocol):
+    """Who is told about a run between its chunks, and may keep its state."""
+
+    def resume(self, label: str) -> Mapping[str, np.ndarray] | None: ...
+
+    def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a population stands after a chunk."""
+
+    done: int
+    steps: int
+    members: int
+    loss: float
+
+
+class Quiet:
+    """A watch that keeps and tells nothing."""
+
+    def resume(self, label: str) -> None:
+        return None
+
+    def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Trained networks, stacked along the first axis of every parameter, and how they got there.
+
+    `losses` holds one row a member: the training loss averaged over equal stretches of steps.
+    `diverged_at` is the first step whose loss was not a number, or -1.
+    """
+
+    model: Any
+    losses: np.ndarray
+    diverged_at: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.diverged_at)
+
+    def __getitem__(self, i: int) -> Run:
+        return Run(
+            jax.tree.map(lambda a: a[i] if eqx.is_array(a) else a, self.model), self.losses[i], self.diverged_at[i]
+        )
+
+
+class State(eqx.Module):
+    """What changes from step to step, for one member."""
+
+    params: Any
+    optimiser: Any
+    diverged_at: jax.Array
+
+
+class Given(eqx.Module):
+    """What stays as it is, for one member."""
+
+    key: jax.Array
+    rows: jax.Array
+    count: jax.Array
+    dials: dict[str, jax.Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The part of a run that the compiler bakes in."""
+
+    sample: Callable[..., Any]
+    static: Any
+    recipe: Recipe
+
+    def objective(self, params: Any, given: Given, x: jax.Array, y: jax.Array) -> jax.Array:
+        """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
+        model = eqx.combine(_cast(params, self.recipe.compute), self.static)
+        y_hat, acts = jax.vmap(model)(_cast(x, self.recipe.compute))
+        loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
+        if self.recipe.penalty is None:
+            return loss
+        return loss + given.dials["penalty"] * self.recipe.penalty(eqx.combine(params, self.static), acts)
+
+    def step(self, given: Given, combinations: jax.Array, state: State, index: jax.Array) -> tuple[State, jax.Array]:
+        """One batch, drawn uniformly from the training combinations, and one update."""
+        choose, draw = jax.random.split(jax.random.fold_in(given.key, index))
+        rows = given.rows[jax.random.randint(choose, (self.recipe.batch,), 0, given.count)]
+        x, y = jax.vmap(self.sample)(combinations[rows], jax.random.split(draw, self.recipe.batch))
+        loss, grads = jax.value_and_grad(self.objective)(state.params, given, x, y)
+        optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
+        bad = (state.diverged_at < 0) & ~jnp.isfinite(loss)
+        diverged_at = jnp.where(bad, index, state.diverged_at)
+        return State(optax.apply_updates(state.params, updates), optimiser_state, diverged_at), loss
+
+    def start(self, params: Any, given: Given) -> State:
+        optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        return State(params, optimiser.init(params), jnp.full((), -1, jnp.int32))
+
+
+def _cast(tree: Any, dtype: Any) -> Any:
+    return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)
+
+
+@partial(jax.jit, static_argnames=("program", "length"), donate_argnames=("state",))
+def _advance(state: State, given: Given, combinations: jax.Array, first: jax.Array, *, program: Program, length: int):
+    """Train every member for `length` steps from step `first` on."""
+
+    def member(state: State, given: Given) -> tuple[State, jax.Array]:
+        body = partial(program.step, given, combinations)
+        return jax.lax.scan(body, state, first + jnp.arange(length))
+
+    return jax.vmap(member)(state, given)
+
+
+@partial(jax.jit, static_argnames=("program",))
+def _begin(params: Any, given: Given, *, program: Program) -> State:
+    return jax.vmap(program.start)(params, given)
+
+
+def fit(task: Task, split: Split, make: Callable[[jax.Array], Model], key: jax.Array, recipe: Recipe, **more) -> Run:
+    """Train one network; `population` with one member, unstacked."""
+    return population(task, split, make, key[None], recipe, **more)[0]
+
+
+def population(
+    task: Task,
+    split: Split | list[Split],
+    make: Callable[[jax.Array], Model],
+    keys: jax.Array,
+    recipe: Recipe,
+    *,
+    dials: Mapping[str, Any] = DIALS,
+    watch: Watch | None = None,
+    label: str = "fit",
+) -> Run:
+    """Train one network for every key, all in one compiled program.
+
+    `split` is shared, or a list with one split a member; a dial is a number, or an array with one number a member.
+    Member i does exactly what `fit(keys[i])` does: its neighbours cannot reach it, even when they diverge.
+    """
+    watch = watch or Quiet()
+    given, params, program = _prepare(task, split, make, keys, recipe, dials)
+    state = _begin(params, given, program=program)
+    losses: list[np.ndarray] = []
+    done = 0
+    if saved := watch.resume(label):
+        state, losses, done = _restore(saved, state)
+    combinations = jnp.asarray(task.combinations)
+    while done < recipe.steps:
+        length = min(recipe.chunk, recipe.steps - done)
+        state, curve = _advance(state, given, combinations, jnp.asarray(done), program=program, length=length)
+        losses.append(_thin(np.asarray(curve)))
+        done += length
+        progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])))
+        watch.chunk(label, progress, partial(_saved, state, losses, done))
+    return Run(eqx.combine(state.params, program.static), np.concatenate(losses, 1), np.asarray(state.diverged_at))
+
+
+def _prepare(task, split, make, keys, recipe, dials) -> tuple[Given, Any, Program]:
+    splits = split if isinstance(split, list) else [split] * len(keys)
+    rows, counts = zip(*map(_training_rows, splits), strict=True)
+    if len(splits) != len(keys):
+        raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
+    each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}
+    born, lives = jax.vmap(partial(jax.random.split, num=2), out_axes=1)(keys)
+    params, static = eqx.partition(eqx.filter_jit(eqx.filter_vmap(make))(born), eqx.is_inexact_array)
+    given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
+    return given, params, Program(task.sample, static, recipe)
+
+
+def _training_rows(split: Split) -> tuple[np.ndarray, int]:
+    """The training combinations first, then the others, which the count keeps out of reach."""
+    count = int(split.train.sum())
+    if not count:
+        raise ValueError("a split without training combinations cannot be trained on")
+    return np.argsort(~split.train, kind="stable"), count
+
+
+def _thin(curve: np.ndarray) -> np.ndarray:
+    """Average each member's losses over at most POINTS_PER_CHUNK stretches."""
+    parts = np.array_split(curve, min(POINTS_PER_CHUNK, curve.shape[1]), axis=1)
+    return np.stack([p.mean(axis=1) for p in parts], axis=1)
+
+
+def _saved(state: State, losses: list[np.ndarray], done: int) -> dict[str, np.ndarray]:
+    leaves = {f"leaf{i}": np.asarray(a) for i, a in enumerate(jax.tree.leaves(state))}
+    return {**leaves, "losses": np.concatenate(losses, axis=1), "done": np.asarray(done)}
+
+
+def _restore(saved: Mapping[str, np.ndarray], fresh: State) -> tuple[State, list[np.ndarray], int]:
+    leaves, tree = jax.tree.flatten(fresh)
+    kept = [jnp.asarray(saved[f"leaf{i}"], a.dtype) for i, a in enumerate(leaves)]
+    return jax.tree.unflatten(tree, kept), [saved["losses"]], int(saved["done"])
