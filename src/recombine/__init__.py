@@ -20,9 +20,9 @@ _HOME = {
     "interventions.augment": "stripes",
     "measures.error": "error_map errors mse nmse",
     "measures.peak": "peak_accuracy peaks",
-    "measures.controls": "blind nearest_memory perfect superposition",
+    "measures.controls": "blind nearest_memory superposition",
     "train": "Recipe adamw adamw_cosine fit member_keys population",
-    "record": "load_model load_record record records save_model save_record",
+    "record": "load_model load_record record records save_model save_record truth",
     "claims": "Verdict by_seed interval judge judge_all",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -28,12 +28,19 @@ def records(
     models: Any, task: Task, combinations: np.ndarray, *, key: jax.Array, keep: Sequence[str] = ()
 ) -> list[Record]:
     """The same for a population, whose members all get the same questions: one Record a member."""
-    z = jnp.asarray(combinations)
-    x, y = jax.jit(jax.vmap(task.sample))(z, jax.random.split(key, len(z)))
+    asked = truth(task, combinations, key=key)
     params, static = eqx.partition(models, eqx.is_array)
-    y_hat, acts = jax.device_get(_answer(params, x, static=static, keep=tuple(keep)))
-    questions = (np.asarray(combinations), np.asarray(x), np.asarray(y))
-    return [Record(*questions, y_hat[i], {n: a[i] for n, a in acts.items()}) for i in range(len(y_hat))]
+    y_hat, acts = jax.device_get(_answer(params, jnp.asarray(asked.x), static=static, keep=tuple(keep)))
+    return [
+        Record(asked.z, asked.x, asked.y, y_hat[i], {name: a[i] for name, a in acts.items()}) for i in range(len(y_hat))
+    ]
+
+
+def truth(task: Task, combinations: np.ndarray, *, key: jax.Array) -> Record:
+    """What a solver that never errs would leave behind."""
+    z = jnp.asarray(combinations)
+    x, y = jax.device_get(jax.jit(jax.vmap(task.sample))(z, jax.random.split(key, len(z))))
+    return Record(np.asarray(combinations), x, y, y)
 
 
 @partial(jax.jit, static_argnames=("static", "keep"))

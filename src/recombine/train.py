@@ -73,6 +73,8 @@ class Watch(Protocol):
 
     def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None: ...
 
+    def trained(self, label: str, model: Any) -> None: ...
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -91,6 +93,9 @@ class Quiet:
         return None
 
     def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
+        return None
+
+    def trained(self, label: str, model: Any) -> None:
         return None
 
 
@@ -222,7 +227,9 @@ def population(
         done += length
         progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])))
         watch.chunk(label, progress, partial(_saved, state, losses, done))
-    return Run(eqx.combine(state.params, program.static), np.concatenate(losses, 1), np.asarray(state.diverged_at))
+    model = eqx.combine(state.params, program.static)
+    watch.trained(label, model)
+    return Run(model, np.concatenate(losses, axis=1), np.asarray(state.diverged_at))
 
 
 def _prepare(task, split, make, keys, recipe, dials) -> tuple[Given, Any, Program]:

@@ -7,11 +7,6 @@ import numpy as np
 from recombine.core import Record
 
 
-def perfect(record: Record) -> Record:
-    """Answers every question rightly."""
-    return record.answering(record.y)
-
-
 def blind(record: Record) -> Record:
     """Gives the mean answer whatever it is asked."""
     return record.answering(np.broadcast_to(record.y.mean(axis=0), record.y.shape))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 import recombine as rc
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +43,9 @@ class HoleSettings:
     steps: int = 1500
     """updates of each network"""
     learning_rate: float = 1e-3
-    """AdamW's learning rate, falling to zero along a cosine"""
+    """AdamW's learning rate"""
+    cosine: bool = True
+    """let the learning rate fall to zero along a cosine"""
     weight_decay: float = 1e-2
     """AdamW's weight decay"""
     precision: Literal["float32", "bfloat16"] = "float32"
@@ -78,9 +83,8 @@ def train(settings: HoleSettings, depth: int, splits: Sequence[rc.Split], keys, 
     """One network for each split and key, in one population."""
     import jax.numpy as jnp
 
-    recipe = rc.Recipe(
-        settings.steps, settings.batch, rc.adamw_cosine, compute=getattr(jnp, settings.precision)
-    )
+    optimiser = rc.adamw_cosine if settings.cosine else rc.adamw
+    recipe = rc.Recipe(settings.steps, settings.batch, optimiser, compute=getattr(jnp, settings.precision))
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
 
     def make(key):
@@ -89,40 +93,125 @@ def train(settings: HoleSettings, depth: int, splits: Sequence[rc.Split], keys, 
     return rc.population(grid(settings), list(splits), make, keys, recipe, dials=dials, watch=watch)
 
 
-def looks(settings: HoleSettings, run, splits: Sequence[rc.Split], key) -> list[dict]:
-    """What each network of a population does on the whole grid, as the measures of a row."""
-    task, region = grid(settings), hole(settings, grid(settings))
+def networks(settings: HoleSettings, run, splits: Sequence[rc.Split], key) -> list[dict]:
+    """What each network of a population does over the whole grid: the measured part of its row."""
+    task = grid(settings)
     whole = rc.whole(task.combinations)
     answers = rc.records(run.model, task, task.combinations[whole], key=key)
-    rows = []
-    for answer, split, losses, diverged_at in zip(answers, splits, run.losses, run.diverged_at, strict=True):
-        areas = places(settings, region, whole) | {"trained": (split.train & whole)[whole]}
-        outcome = measures(settings, answer, areas)
-        outcome |= {"images": int(split.train.sum()), "loss": float(losses[-1]), "diverged_at": int(diverged_at)}
-        rows.append(outcome)
-    return rows
+    return [
+        measures(settings, answer, split.train[whole])
+        | {"images": int(split.train.sum()), "loss": float(losses[-1]), "diverged_at": int(diverged_at)}
+        for answer, split, losses, diverged_at in zip(answers, splits, run.losses, run.diverged_at, strict=True)
+    ]
 
 
-def controls(settings: HoleSettings, key) -> list[dict]:
-    """The measures on systems built to compose (perfect) and built not to (superposition, nearest memory)."""
+def controls(settings: HoleSettings) -> list[dict]:
+    """The same measures on systems built to compose (a perfect solver) and built not to (two memorisers)."""
+    import jax
+
     task = grid(settings)
-    whole, region = rc.whole(task.combinations), hole(settings, task)
-    areas, donut = places(settings, region, whole), region.train[whole]
-    truth = rc.records(_truth(settings), task, task.combinations[whole], key=key)[0]
-    truth = truth.answering(truth.y)
-    bright = truth.answering(rc.intensity(truth.y, dark=settings.dark))
+    z = task.combinations[rc.whole(task.combinations)]
+    donut = hole(settings, task).train[rc.whole(task.combinations)]
+    perfect = rc.truth(task, z, key=jax.random.key(settings.seed))
     systems = {
-        "perfect": rc.perfect(bright),
-        "superposition": rc.superposition(bright, donut),
-        "nearest memory": rc.nearest_memory(bright, donut),
+        "perfect": perfect,
+        "superposition": rc.superposition(bright(settings, perfect), donut),
+        "nearest memory": rc.nearest_memory(perfect, donut),
     }
-    return [{"control": name, **measures(settings, system, areas)} for name, system in systems.items()]
+    return [
+        {"condition": f"control: {name}", "seed": 0, **measures(settings, system, donut)}
+        for name, system in systems.items()
+    ]
 
 
-def places(settings: HoleSettings, region: rc.Split, whole: np.ndarray) -> dict[str, np.ndarray]:
-    """The parts of the grid on which everything is measured."""
-    return {
-        "donut": region.train[whole],
-        "hole": region.held_out[whole],
-        "interior": rc.interior(region, settings.rim)[whole],
-    }
+def bright(settings: HoleSettings, answer: rc.Record) -> rc.Record:
+    """Pictures as intensities, whatever their polarity."""
+    y, y_hat = (rc.intensity(a, dark=settings.dark) for a in (answer.y, answer.y_hat))
+    return rc.Record(answer.z, answer.x, y, y_hat)
+
+
+def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> dict:
+    """Error and peak accuracy on the donut, the cells trained on, the hole, and its interior."""
+    answer = bright(settings, answer)
+    region = rc.square(answer.z, settings.low, settings.high)
+    inside = rc.interior(region, settings.rim)
+    places = {"donut": region.train, "trained": trained, "hole": region.held_out, "interior": inside}
+    row: dict = {"error_map": rc.error_map(answer), "samples": answer.y_hat[probes(inside)]}
+    for name, place in places.items():
+        part = answer.where(place)
+        row[f"mse_{name}"] = rc.mse(part) if len(part) else float("nan")
+        for tolerance in (0, 1):
+            row[f"accuracy{tolerance}_{name}"] = rc.peak_accuracy(part, tolerance) if len(part) else float("nan")
+    return row
+
+
+def probes(inside: np.ndarray) -> np.ndarray:
+    """Three interior cells whose pictures are kept: first, middle and last."""
+    rows = np.flatnonzero(inside)
+    return rows[[0, len(rows) // 2, -1]]
+
+
+
+def test_key(settings: HoleSettings):
+    """The key of everything that is asked after training; no member's key is derived from it."""
+    import jax
+
+    return jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 1)
+
+
+def _control(table: pd.DataFrame, name: str, column: str) -> float:
+    return float(rc.by_seed(table, column, condition=f"control: {name}").iloc[0])
+
+
+PEAK_CONTROLS = (
+    rc.Check(
+        "a perfect solver is right in the hole",
+        lambda t: _control(t, "perfect", "accuracy1_interior"),
+        at_least=1.0,
+    ),
+    rc.Check(
+        "a superposition of memories is wrong in the interior",
+        lambda t: 1 - _control(t, "superposition", "accuracy1_interior"),
+        at_least=0.9,
+    ),
+    rc.Check(
+        "the nearest memory is wrong in the interior",
+        lambda t: 1 - _control(t, "nearest memory", "accuracy1_interior"),
+        at_least=0.9,
+    ),
+)
+ERROR_CONTROLS = (
+    rc.Check(
+        "a perfect solver has no error in the hole",
+        lambda t: -_control(t, "perfect", "mse_hole"),
+        at_least=0.0,
+    ),
+    rc.Check(
+        "the nearest memory has none on the donut and much in the hole",
+        lambda t: _control(t, "nearest memory", "mse_hole") - _control(t, "nearest memory", "mse_donut"),
+        at_least=1e-3,
+    ),
+)
+
+
+def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.DataFrame], colours: dict[str, str]):
+    """A column a condition: the error over (x, y) with the hole marked, three answers from its interior, the seeds."""
+    plots = rc.plots
+    size, wanted = settings.size, table[table.condition == "control: perfect"].iloc[0]["samples"]
+    figure, axes = plots.panels(rows=5, columns=len(columns) + 1, heights=[1.35, 1, 1, 1, 1.1])
+    for column, (title, rows) in enumerate(columns.items()):
+        errors = np.mean(np.stack(list(rows["error_map"])), axis=0)
+        image = plots.error_map(axes[0, column], errors, title=title)
+        plots.box(axes[0, column], settings.low, settings.high)
+        first = rows.sort_values("seed").iloc[0]["samples"]
+        for i, (answer, truth) in enumerate(zip(first, wanted, strict=True), start=1):
+            plots.picture(axes[i, column], answer, mark=plots.brightest(truth))
+            plots.picture(axes[i, -1], truth, mark=plots.brightest(truth))
+        places = {p: rows[f"accuracy1_{p}"].to_numpy() for p in ("trained", "hole", "interior")}
+        plots.dots(axes[4, column], places, ylabel="right within 1 px" if column == 0 else "",
+                   colour=colours.get(title, plots.BAD))  # fmt: skip
+    plots.colour_bar(figure, image, axes[0, -1], "mean squared error over the seeds")
+    axes[1, -1].set_title("truth")
+    axes[4, -1].axis("off")
+    figure.suptitle(f"{size}x{size} bumps; the square {settings.low}..{settings.high} is never trained on", fontsize=10)
+    return figure

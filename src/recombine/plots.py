@@ -1,0 +1,83 @@
+"""The few looks that figures share; every experiment draws its own figure from its table with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+GOOD, BAD, NEUTRAL = "#1b7f5c", "#c1432e", "#5b6b7b"
+_STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "recombine",
+    "svg.fonttype": "none",
+}
+
+
+def panels(rows: int, columns: int, *, side: float = 2.1, heights: Sequence[float] | None = None):
+    """A figure of small square panels, and its axes as a 2-D array."""
+    with matplotlib.rc_context(_STYLE):
+        size = (side * columns + 0.9, side * sum(heights or [1.0] * rows) + 0.7)
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, height_ratios=heights)
+    return figure, axes
+
+
+def picture(axes: Axes, pixels: np.ndarray, *, title: str = "", top: float = 1.0, mark: tuple[int, int] | None = None):
+    """A picture in grey, y upwards, with a cross where the bump belongs."""
+    axes.imshow(pixels, cmap="gray", vmin=0.0, vmax=top, origin="lower")
+    if mark is not None:
+        axes.plot(*mark, marker="+", color=BAD, markersize=9, markeredgewidth=1.2)
+    bare(axes, title)
+
+
+def error_map(axes: Axes, errors: np.ndarray, *, title: str = "", low: float = 1e-5, high: float = 3e-2):
+    """Errors over (x, y) on a shared logarithmic scale; returns the image, for a colour bar."""
+    image = axes.imshow(errors, cmap="magma", norm=LogNorm(low, high, clip=True), origin="lower")
+    bare(axes, title)
+    return image
+
+
+def box(axes: Axes, low: int, high: int) -> None:
+    """Mark the closed square of held-out cells."""
+    side = high - low + 1
+    axes.add_patch(Rectangle((low - 0.5, low - 0.5), side, side, fill=False, edgecolor="#7fd1ff", linewidth=1.5))
+
+
+def bare(axes: Axes, title: str = "") -> None:
+    """No ticks, only a title."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_title(title)
+
+
+def brightest(picture: np.ndarray) -> tuple[int, int]:
+    """The (column, row) of the brightest pixel."""
+    row, column = np.unravel_index(int(np.argmax(picture)), picture.shape)
+    return int(column), int(row)
+
+
+def colour_bar(figure: Figure, image, beside: Axes, label: str) -> None:
+    """The scale of an image, in a panel of its own."""
+    beside.axis("off")
+    figure.colorbar(image, ax=beside, location="left", fraction=0.9, shrink=0.9, label=label)
+
+
+def dots(axes: Axes, groups: dict[str, np.ndarray], *, ylabel: str, colour: str = NEUTRAL) -> None:
+    """One dot a seed, one column a group, and a bar at the mean; for shares between 0 and 1."""
+    for i, values in enumerate(groups.values()):
+        spread = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else np.zeros(1)
+        axes.plot(i + spread, values, "o", color=colour, alpha=0.75, markersize=4)
+        axes.hlines(np.mean(values), i - 0.28, i + 0.28, color=colour, linewidth=2)
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.set_xlim(-0.6, len(groups) - 0.4)
+    axes.set_ylim(-0.05, 1.05)
+    axes.set_ylabel(ylabel)

@@ -1,0 +1,108 @@
+"""Shows how a run goes and what it found: bars on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from recombine.engine import Report
+
+if TYPE_CHECKING:
+    from recombine.claims import Verdict
+    from recombine.train import Progress as Chunk
+
+COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not evidence": "dim"}
+_LINE_EVERY = 10.0  # seconds between lines in a log
+
+
+class Shown(Report):
+    """Cell x of y, steps a second and the time left."""
+
+    def __init__(self, console: Console, title: str):
+        self.console, self.title = console, title
+        self.live = console.is_terminal
+        self.bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(), console=console, transient=True,
+        )  # fmt: skip
+        self.cells, self.task, self.began, self.said, self.first = 0, None, 0.0, 0.0, 0
+
+    def begin(self, cells: int, finished: int) -> None:
+        self.cells = cells
+        left = f", {finished} already finished" if finished else ""
+        self.console.print(f"[bold]{escape(self.title)}[/]: {cells} cell{'s' * (cells != 1)}{left}", highlight=False)
+        if self.live:
+            self.bar.start()
+
+    def cell(self, number: int, label: str) -> None:
+        self.first, self.began, self.said = -1, time.monotonic(), time.monotonic()
+        self.name = f"cell {number} of {self.cells}" + (f" ({label})" if label else "")
+        if self.live:
+            if self.task is not None:
+                self.bar.remove_task(self.task)
+            self.task = self.bar.add_task(escape(self.name), total=None, rate="compiling")
+        else:
+            self.console.print(f"  {escape(self.name)}", highlight=False)
+
+    def chunk(self, progress: Chunk) -> None:
+        now = time.monotonic()
+        if self.first < 0:  # the first chunk contains the compilation: measure from its end
+            self.first, self.began = progress.done, now
+        rate = (progress.done - self.first) / max(now - self.began, 1e-9)
+        said = f"{rate:,.1f} steps/s x {progress.members} networks, loss {progress.loss:.2g}" if rate else "compiled"
+        if self.live and self.task is not None:
+            self.bar.update(self.task, total=progress.steps, completed=progress.done, rate=said)
+        elif now - self.said > _LINE_EVERY or progress.done == progress.steps:
+            left = f", {(progress.steps - progress.done) / rate:.0f} s left" if rate else ""
+            self.console.print(f"    step {progress.done} of {progress.steps}, {said}{left}", highlight=False)
+            self.said = now
+
+    def note(self, text: str) -> None:
+        self.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
+
+    def end(self) -> None:
+        self.bar.stop()
+
+
+def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:
+    """Claims with their verdicts, effects and intervals, a section an experiment."""
+    table = Table(show_edge=False, pad_edge=False, box=box.SIMPLE_HEAD)
+    table.add_column("claim", ratio=1)
+    table.add_column("verdict", no_wrap=True)
+    for name in ("effect [95 % interval]", "margin", "seeds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for experiment, verdicts in results:
+        table.add_row(f"[bold]{escape(experiment)}[/]")
+        for v in verdicts:
+            word = v.verdict if v.evidence else "not evidence"
+            effect = f"{v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]"
+            said = f"{escape(v.claim)}\n[dim]{escape(v.unit)}[/]"
+            table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:g}", str(v.seeds))
+    return table
+
+
+def show(console: Console, results: list[tuple[str, Path, list[Verdict]]]) -> None:
+    """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
+    console.print(verdict_table([(name, verdicts) for name, _, verdicts in results]))
+    for name, folder, verdicts in results:
+        for v in verdicts:
+            if v.verdict == "undecided" and v.evidence:
+                console.print(f"[yellow]undecided[/] {name}, {escape(v.claim)}: {escape(v.why)}", highlight=False)
+        console.print(f"{name}: figure and table in {folder}", highlight=False, soft_wrap=True)
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path | None:
+    """Where compiled programs are kept between runs: RECOMBINE_CACHE moves it, `off` switches it off."""
+    wanted = environment.get("RECOMBINE_CACHE", "")
+    if wanted.lower() == "off":
+        return None
+    home = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(wanted) if wanted else home / "recombine" / "compiled"
