@@ -137,9 +137,9 @@ class Given(eqx.Module):
     dials: dict[str, jax.Array]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Program:
-    """The part of a run that the compiler bakes in."""
+    """The part of a run that the compiler bakes in; equal programs are compiled once a process."""
 
     sample: Callable[..., Any]
     static: Any
@@ -184,6 +184,11 @@ def _advance(state: State, given: Given, combinations: jax.Array, first: jax.Arr
         return jax.lax.scan(body, state, first + jnp.arange(length))
 
     return jax.vmap(member)(state, given)
+
+
+@eqx.filter_jit
+def _born(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
+    return eqx.filter_vmap(make)(keys)
 
 
 @partial(jax.jit, static_argnames=("program",))
@@ -239,7 +244,7 @@ def _prepare(task, split, make, keys, recipe, dials) -> tuple[Given, Any, Progra
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
     each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}
     born, lives = jax.vmap(partial(jax.random.split, num=2), out_axes=1)(keys)
-    params, static = eqx.partition(eqx.filter_jit(eqx.filter_vmap(make))(born), eqx.is_inexact_array)
+    params, static = eqx.partition(_born(make, born), eqx.is_inexact_array)
     given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
     return given, params, Program(task.sample, static, recipe)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -69,8 +70,9 @@ def blocks(settings: HoleSettings) -> list[tuple[int, ...]]:
     return [tuple(seeds[i : i + settings.block]) for i in range(0, settings.seeds, settings.block)]
 
 
+@cache
 def grid(settings: HoleSettings) -> rc.Task:
-    """Bumps and stripes told by local codes."""
+    """Bumps and stripes told by local codes; one object for equal settings, so that programs are compiled once."""
     encode = rc.local_bump(settings.size, settings.sigma)
     return rc.stripes(rc.bumps(settings.size, encode, sigma=settings.sigma, dark=settings.dark))
 

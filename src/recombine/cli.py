@@ -1,0 +1,292 @@
+"""The command line: recombine list | run | verdicts | figure | bench."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, make_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import tyro
+
+from recombine.core import UserError
+from recombine.engine import catalogue
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Parsed = TypeVar("Parsed")
+
+USAGE = """recombine: does a network recombine what it knows, or only remember it?
+
+  recombine list                              every experiment and claim, and what has been run
+  recombine run liang2025/stripes             run one: progress, verdicts, figure  (--tier quick|laptop|gpu|paper)
+  recombine run liang2025/stripes --help      all of its settings
+  recombine verdicts                          what the runs so far say
+  recombine figure liang2025/stripes          draw the figure again from the table
+  recombine bench                             speed, side by side, as one line of JSON each
+
+--debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR).
+Compiled programs are kept in a cache folder; RECOMBINE_CACHE=DIR moves it, RECOMBINE_CACHE=off switches it off.
+"""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Options of commands that read results."""
+
+    out: Path = Path("results")
+    """folder with the results"""
+
+
+@dataclass(frozen=True)
+class How:
+    """Options of every run."""
+
+    tier: Literal["quick", "laptop", "gpu", "paper"] = "laptop"
+    """quick proves the plumbing in seconds; laptop takes minutes on two cores; gpu and paper are larger"""
+    out: Path = Path("results")
+    """folder for results, one below it for each experiment and tier"""
+    device: Literal["auto", "cpu", "gpu"] | None = None
+    """where to compute; the gpu tier asks for a GPU unless told otherwise"""
+    ray: str | None = None
+    """address of a Ray cluster (auto, local or host:port) to run the cells on"""
+    keep_models: bool = False
+    """also keep the trained weights, as safetensors"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; whatever the user can mend is one line and exit code 2."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = words[:1] == ["--debug"]
+    words = words[1:] if debug else words
+    try:
+        return dispatch(words)
+    except UserError as error:
+        if debug:
+            raise
+        print(f"recombine: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("recombine: stopped; what was finished is kept, and the same command goes on from there", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        said = (str(error).strip().splitlines() or [""])[0]
+        print(f"recombine: {type(error).__name__}: {said} (--debug shows where)", file=sys.stderr)
+        return 1
+
+
+def dispatch(words: list[str]) -> int:
+    commands: dict[str, Callable[[list[str]], int]] = {
+        "list": list_experiments,
+        "run": run,
+        "verdicts": verdicts,
+        "figure": figure,
+        "bench": bench,
+    }
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(USAGE)
+        return 0
+    if words[0] == "--version":
+        import recombine
+
+        print(recombine.__version__)
+        return 0
+    if words[0] not in commands:
+        hint = catalogue.did_you_mean(words[0], list(commands))
+        raise UserError(f"no command is called {words[0]!r}{hint}; 'recombine --help' shows all")
+    return commands[words[0]](words[1:])
+
+
+def parse(kind: type[Parsed], words: list[str], prog: str, description: str, default: Parsed | None = None) -> Parsed:
+    """tyro's parser, whose complaints become one line."""
+    more: dict[str, Any] = {} if default is None else {"default": default}
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(kind, args=words, prog=prog, description=description, **more)
+    except SystemExit as end:
+        if not end.code:
+            raise
+        raise UserError(f"{_one_line(said.getvalue())} ({prog} --help shows all)") from end
+
+
+def _one_line(box: str) -> str:
+    """The substance of one of tyro's boxes: its first sentence, and the flag it suggests."""
+    lines = [line.strip("│ \t") for line in box.splitlines() if line.startswith("│")]
+    body = " ".join(lines).split("───")[0].strip().rstrip(".") or "the arguments could not be read"
+    suggestion = re.search(r"Perhaps you meant:\W+(--[\w-]+)", " ".join(lines))
+    return body + (f"; did you mean {suggestion.group(1)}?" if suggestion else "")
+
+
+def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:
+    """Leading words are experiments' names; the rest are flags."""
+    flags = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+    if any(word in ("-h", "--help") for word in words) and not flags:
+        return [], words
+    if not flags:
+        raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
+    return words[:flags], words[flags:]
+
+
+def run(words: list[str]) -> int:
+    """Run experiments, one after the other, and show their verdicts together."""
+    names, flags = name_and_flags(words, "run")
+    tier = _tier(flags)
+    help_ = (
+        "Run an experiment, and resume it where it stopped. Every field of its Settings is a flag.\n"
+        "Example: recombine run liang2025/stripes --tier laptop --seeds 8 --width 16"
+    )
+    if not names:
+        parse(How, flags, "recombine run NAME", help_)
+    orders = [_order(catalogue.find(name), tier, flags, help_) for name in names]
+    return carry_out(orders)
+
+
+def _tier(flags: list[str]) -> str:
+    """The tier decides the defaults of all other flags, so it is read first."""
+    for i, word in enumerate(flags):
+        value = word.partition("=")[2] if word.startswith("--tier=") else flags[i + 1 : i + 2] if word == "--tier" else None
+        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, str) and value in catalogue.TIERS:
+            return value
+    return "laptop"
+
+
+def _order(experiment: catalogue.Experiment, tier: str, flags: list[str], help_: str) -> tuple[Any, How]:
+    from recombine.engine import Order
+
+    usual = experiment.settings(tier)
+    asked = make_dataclass(
+        "Asked",
+        [("how", Annotated[How, tyro.conf.OmitArgPrefixes]), ("settings", Annotated[type(usual), tyro.conf.OmitArgPrefixes])],
+    )
+    prog = f"recombine run {experiment.name}"
+    got = parse(asked, flags, prog, f"{experiment.question}\n\n{help_}", default=asked(How(tier=tier), usual))  # type: ignore[call-arg]
+    how: How = got.how  # type: ignore[attr-defined]
+    settings = got.settings  # type: ignore[attr-defined]
+    return Order(experiment, tier, settings, how.out, keep_models=how.keep_models, cluster=how.ray), how
+
+
+def carry_out(orders: list[tuple[Any, How]]) -> int:
+    from recombine.engine import execute, prepare
+    from recombine.progress import Shown, cache_folder, show
+
+    console, finished = _console(), []
+    how = orders[0][1]
+    prepare(device=how.device or ("gpu" if how.tier == "gpu" else "auto"), cache=cache_folder(os.environ))
+    try:
+        for order, _ in orders:
+            result = execute(order, Shown(console, f"{order.experiment.name}, {order.tier} tier"))
+            finished.append((order.experiment.name, result.folder, result.verdicts))
+    finally:
+        if finished:
+            show(console, finished)
+    return 0
+
+
+def list_experiments(words: list[str]) -> int:
+    where = parse(
+        Where, words, "recombine list", "Every experiment and claim, and what has been run.\nExample: recombine list"
+    )
+    from rich.markup import escape
+
+    console = _console()
+    paper = ""
+    for name in catalogue.names():
+        experiment = catalogue.find(name)
+        if experiment.paper != paper:
+            paper = experiment.paper
+            console.print(f"\n[bold]{escape(paper)}[/]", highlight=False)
+        console.print(f"  [cyan]{name}[/]  {escape(experiment.question)}", highlight=False)
+        ran = _verdict_words(where.out / name)
+        for claim in experiment.claims:
+            said = ", ".join(f"{tier}: {words[claim.name]}" for tier, words in ran.items() if claim.name in words)
+            console.print(f"    - {escape(claim.name)}: {escape(claim.says)} [dim]({escape(claim.source)})[/]", highlight=False)
+            console.print(f"      [dim]{said or 'not run yet'}[/]", highlight=False)
+    console.print("\ntiers: quick (seconds, never evidence), laptop (minutes), gpu, paper", style="dim", highlight=False)
+    return 0
+
+
+def _verdict_words(home: Path) -> dict[str, dict[str, str]]:
+    """For each tier that was run, the verdict word of each claim."""
+    from recombine.engine import store
+
+    found = {}
+    for path in sorted(home.glob("*/verdicts.json")):
+        rows = store.read_json(path)
+        found[path.parent.name] = {r["claim"]: r["verdict"] if r["evidence"] else "not evidence" for r in rows}
+    return found
+
+
+def verdicts(words: list[str]) -> int:
+    """Judge again whatever has been run, from the tables."""
+    from recombine import engine
+    from recombine.progress import show
+
+    names, flags = (words[:1], words[1:]) if words and not words[0].startswith("-") else (catalogue.names(), words)
+    where = parse(
+        Where, flags, "recombine verdicts [NAME]", "What the runs so far say.\nExample: recombine verdicts liang2025/stripes"
+    )
+    shown = []
+    for name in names:
+        experiment = catalogue.find(name)
+        for folder in _folders(where.out / experiment.name):
+            tier, _, table = engine.load(experiment, folder)
+            shown.append((f"{name}, {folder.name}", folder, engine.conclude(experiment, tier, table, folder)))
+    if not shown:
+        raise UserError(f"nothing has been run in {where.out}: try 'recombine run {names[0]}'")
+    show(_console(), shown)
+    return 0
+
+
+def figure(words: list[str]) -> int:
+    """Draw the figures of an experiment again, from its tables."""
+    from recombine import engine
+
+    names, flags = name_and_flags(words, "figure")
+    where = parse(Where, flags, "recombine figure NAME", "Draw it again from the table.\nExample: recombine figure liang2025/stripes")
+    for name in names:
+        experiment = catalogue.find(name)
+        folders = _folders(where.out / experiment.name)
+        if not folders:
+            raise UserError(f"{name} has not been run in {where.out}: try 'recombine run {name}'")
+        for folder in folders:
+            _, settings, table = engine.load(experiment, folder)
+            print(*engine.draw(experiment, settings, table, folder), sep="\n")
+    return 0
+
+
+def _folders(home: Path) -> list[Path]:
+    return sorted(path.parent for path in home.glob("*/settings.json"))
+
+
+def bench(words: list[str]) -> int:
+    """Run a benchmark, or list them."""
+    from recombine import bench as benches
+
+    if not words or words[0] in ("-h", "--help"):
+        print("Speed, side by side, each as one line of JSON. Example: recombine bench population\n")
+        for name, said in benches.described().items():
+            print(f"  {name:14} {said}")
+        return 0
+    return benches.main(words)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
