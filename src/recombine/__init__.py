@@ -19,7 +19,7 @@ _HOME = {
     "models.cnn": "CNNDecoder",
     "interventions.augment": "stripes",
     "measures.error": "error_map errors mse nmse",
-    "measures.peak": "peak_accuracy peaks",
+    "measures.peak": "misplacement peak_accuracy peak_map peaks",
     "measures.controls": "blind nearest_memory superposition",
     "train": "Recipe adamw adamw_cosine fit member_keys population",
     "record": "load_model load_record record records save_model save_record truth",

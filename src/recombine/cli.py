@@ -155,7 +155,9 @@ def run(words: list[str]) -> int:
 def _tier(flags: list[str]) -> str:
     """The tier decides the defaults of all other flags, so it is read first."""
     for i, word in enumerate(flags):
-        value = word.partition("=")[2] if word.startswith("--tier=") else flags[i + 1 : i + 2] if word == "--tier" else None
+        value = (
+            word.partition("=")[2] if word.startswith("--tier=") else flags[i + 1 : i + 2] if word == "--tier" else None
+        )
         value = value[0] if isinstance(value, list) and value else value
         if isinstance(value, str) and value in catalogue.TIERS:
             return value
@@ -168,7 +170,10 @@ def _order(experiment: catalogue.Experiment, tier: str, flags: list[str], help_:
     usual = experiment.settings(tier)
     asked = make_dataclass(
         "Asked",
-        [("how", Annotated[How, tyro.conf.OmitArgPrefixes]), ("settings", Annotated[type(usual), tyro.conf.OmitArgPrefixes])],
+        [
+            ("how", Annotated[How, tyro.conf.OmitArgPrefixes]),
+            ("settings", Annotated[type(usual), tyro.conf.OmitArgPrefixes]),
+        ],
     )
     prog = f"recombine run {experiment.name}"
     got = parse(asked, flags, prog, f"{experiment.question}\n\n{help_}", default=asked(How(tier=tier), usual))  # type: ignore[call-arg]
@@ -211,9 +216,13 @@ def list_experiments(words: list[str]) -> int:
         ran = _verdict_words(where.out / name)
         for claim in experiment.claims:
             said = ", ".join(f"{tier}: {words[claim.name]}" for tier, words in ran.items() if claim.name in words)
-            console.print(f"    - {escape(claim.name)}: {escape(claim.says)} [dim]({escape(claim.source)})[/]", highlight=False)
+            console.print(
+                f"    - {escape(claim.name)}: {escape(claim.says)} [dim]({escape(claim.source)})[/]", highlight=False
+            )
             console.print(f"      [dim]{said or 'not run yet'}[/]", highlight=False)
-    console.print("\ntiers: quick (seconds, never evidence), laptop (minutes), gpu, paper", style="dim", highlight=False)
+    console.print(
+        "\ntiers: quick (seconds, never evidence), laptop (minutes), gpu, paper", style="dim", highlight=False
+    )
     return 0
 
 
@@ -235,7 +244,10 @@ def verdicts(words: list[str]) -> int:
 
     names, flags = (words[:1], words[1:]) if words and not words[0].startswith("-") else (catalogue.names(), words)
     where = parse(
-        Where, flags, "recombine verdicts [NAME]", "What the runs so far say.\nExample: recombine verdicts liang2025/stripes"
+        Where,
+        flags,
+        "recombine verdicts [NAME]",
+        "What the runs so far say.\nExample: recombine verdicts liang2025/stripes",
     )
     shown = []
     for name in names:
@@ -254,7 +266,12 @@ def figure(words: list[str]) -> int:
     from recombine import engine
 
     names, flags = name_and_flags(words, "figure")
-    where = parse(Where, flags, "recombine figure NAME", "Draw it again from the table.\nExample: recombine figure liang2025/stripes")
+    where = parse(
+        Where,
+        flags,
+        "recombine figure NAME",
+        "Draw it again from the table.\nExample: recombine figure liang2025/stripes",
+    )
     for name in names:
         experiment = catalogue.find(name)
         folders = _folders(where.out / experiment.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,12 +20,11 @@ _STYLE = {
 }
 
 
-def panels(rows: int, columns: int, *, side: float = 2.1, heights: Sequence[float] | None = None):
+def panels(rows: int, columns: int, *, side: float = 1.9):
     """A figure of small square panels, and its axes as a 2-D array."""
     with matplotlib.rc_context(_STYLE):
-        size = (side * columns + 0.9, side * sum(heights or [1.0] * rows) + 0.7)
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, height_ratios=heights)
+        figure = Figure(figsize=(side * columns + 0.9, side * rows + 0.7), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False)
     return figure, axes
 
 
@@ -42,6 +39,13 @@ def picture(axes: Axes, pixels: np.ndarray, *, title: str = "", top: float = 1.0
 def error_map(axes: Axes, errors: np.ndarray, *, title: str = "", low: float = 1e-5, high: float = 3e-2):
     """Errors over (x, y) on a shared logarithmic scale; returns the image, for a colour bar."""
     image = axes.imshow(errors, cmap="magma", norm=LogNorm(low, high, clip=True), origin="lower")
+    bare(axes, title)
+    return image
+
+
+def heat_map(axes: Axes, values: np.ndarray, *, title: str = "", low: float, high: float):
+    """Values over (x, y) on a shared linear scale; returns the image, for a colour bar."""
+    image = axes.imshow(values, cmap="viridis", vmin=low, vmax=high, origin="lower")
     bare(axes, title)
     return image
 
@@ -68,10 +72,10 @@ def brightest(picture: np.ndarray) -> tuple[int, int]:
 def colour_bar(figure: Figure, image, beside: Axes, label: str) -> None:
     """The scale of an image, in a panel of its own."""
     beside.axis("off")
-    figure.colorbar(image, ax=beside, location="left", fraction=0.9, shrink=0.9, label=label)
+    figure.colorbar(image, cax=beside.inset_axes((0.0, 0.05, 0.08, 0.9)), label=label)
 
 
-def dots(axes: Axes, groups: dict[str, np.ndarray], *, ylabel: str, colour: str = NEUTRAL) -> None:
+def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL) -> None:
     """One dot a seed, one column a group, and a bar at the mean; for shares between 0 and 1."""
     for i, values in enumerate(groups.values()):
         spread = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else np.zeros(1)
@@ -80,4 +84,3 @@ def dots(axes: Axes, groups: dict[str, np.ndarray], *, ylabel: str, colour: str 
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.set_ylim(-0.05, 1.05)
-    axes.set_ylabel(ylabel)

@@ -12,7 +12,9 @@ from recombine.bench._decoder import train
 AUTHORS_LOOP = 6_800
 
 
-def measure(largest: int = 128, size: int = 28, width: int = 64, depth: int = 4, steps: int = 200, repeats: int = 3) -> dict:
+def measure(
+    largest: int = 128, size: int = 28, width: int = 64, depth: int = 4, steps: int = 200, repeats: int = 3
+) -> dict:
     rows = []
     for compute in (jnp.float32, jnp.bfloat16):
         for members in (m for m in (1, 8, 32, 128, 512) if m <= largest):

@@ -11,7 +11,9 @@ from recombine.bench import device, seconds, spread
 from recombine.bench._decoder import train, train_in_torch
 
 
-def measure(members: int = 8, size: int = 16, width: int = 32, depth: int = 3, steps: int = 40, repeats: int = 5) -> dict:
+def measure(
+    members: int = 8, size: int = 16, width: int = 32, depth: int = 3, steps: int = 40, repeats: int = 5
+) -> dict:
     """Wall times of the same number of steps; a ratio above 1 means that the population is faster."""
     work = {"size": size, "width": width, "depth": depth, "steps": steps}
     keys = jax.random.split(jax.random.key(0), members)

@@ -20,7 +20,17 @@ from recombine.core import Claim, UserError
 
 TIERS = ("quick", "laptop", "gpu", "paper")
 # What experiments import from: an edit there may change any result.
-_CODE = ("core.py", "splits.py", "encodings.py", "train.py", "record.py", "tasks", "models", "interventions", "measures")
+_CODE = (
+    "core.py",
+    "splits.py",
+    "encodings.py",
+    "train.py",
+    "record.py",
+    "tasks",
+    "models",
+    "interventions",
+    "measures",
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,9 @@ def names() -> list[str]:
     """Every experiment that comes with the lab, as paper/file."""
     import recombine.experiments as package
 
-    found = [m.name.split(".") for m in pkgutil.walk_packages(package.__path__, "recombine.experiments.") if not m.ispkg]
+    found = [
+        m.name.split(".") for m in pkgutil.walk_packages(package.__path__, "recombine.experiments.") if not m.ispkg
+    ]
     return sorted("/".join(parts[2:]) for parts in found if not parts[-1].startswith("_"))
 
 

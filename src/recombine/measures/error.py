@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.core import Record
+from recombine.measures.pairs import over_pairs
 
 
 def errors(record: Record) -> np.ndarray:
@@ -24,7 +25,4 @@ def nmse(record: Record) -> float:
 
 def error_map(record: Record) -> np.ndarray:
     """The error of each pair of parts as a picture [second part, first part]; NaN where no example stands."""
-    across, down = record.z.max(axis=0) + 1
-    picture = np.full((down, across), np.nan)
-    picture[record.z[:, 1], record.z[:, 0]] = errors(record)
-    return picture
+    return over_pairs(record, errors(record))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.core import Record
+from recombine.measures.pairs import over_pairs
 
 
 def peaks(pictures: np.ndarray) -> np.ndarray:
@@ -14,11 +15,20 @@ def peaks(pictures: np.ndarray) -> np.ndarray:
     return np.stack([column, row], axis=1)
 
 
-def peak_accuracy(record: Record, tolerance: int = 0) -> float:
-    """The share of answers whose peak is within `tolerance` pixels of (x, y) along both axes.
+def misplacement(record: Record) -> np.ndarray:
+    """How far each answer's peak is from (x, y), in pixels along the worse axis; infinite if it has no peak.
 
-    Both axes at once: a superposition of two memories is right along each axis and wrong jointly.
+    The worse axis: a superposition of two memories is right along each axis in turn and wrong jointly.
     """
-    right = np.all(np.abs(peaks(record.y_hat) - record.z) <= tolerance, axis=1)
-    sound = np.isfinite(record.y_hat).all(axis=(1, 2))
-    return float(np.mean(right & sound))
+    away = np.abs(peaks(record.y_hat) - record.z).max(axis=1).astype(float)
+    return np.where(np.isfinite(record.y_hat).all(axis=(1, 2)), away, np.inf)
+
+
+def peak_accuracy(record: Record, tolerance: int = 0) -> float:
+    """The share of answers whose peak is within `tolerance` pixels of (x, y) along both axes."""
+    return float(np.mean(misplacement(record) <= tolerance))
+
+
+def peak_map(record: Record) -> np.ndarray:
+    """The misplacement of each pair as a picture [y, x]."""
+    return over_pairs(record, misplacement(record))

@@ -1,7 +1,8 @@
 """The two convolutions that a picture decoder needs, each in the form that is fastest on the backend at hand.
 
 Inside a compiled training loop XLA's own convolution is slow on CPUs, where shifted slices and matrix products do the
-same sums many times faster; on GPUs it is the other way round (docs/performance.md has the measurements).
+same sums many times faster; on GPUs it is the other way round, except towards a single output channel
+(docs/performance.md has the measurements).
 One example: pictures are (height, width, channels), kernels (rows, columns, channels in, channels out).
 """
 
@@ -17,16 +18,16 @@ _TAPS = (((3, -1), (1, 0)), ((2, 0), (0, 1)))
 
 def same(x: jax.Array, kernel: jax.Array) -> jax.Array:
     """A 3x3 convolution that keeps the picture's size."""
-    if jax.default_backend() != "cpu":
-        return _xla(x, kernel, padding=1)
-    return _same_thin(x, kernel) if kernel.shape[-1] == 1 else _same_rows(x, kernel)
+    if kernel.shape[-1] == 1:
+        return _same_thin(x, kernel)
+    return _same_rows(x, kernel) if jax.default_backend() == "cpu" else _xla(x, kernel, padding=1)
 
 
 def double(x: jax.Array, kernel: jax.Array) -> jax.Array:
     """A transposed 4x4 convolution of stride 2 that doubles the picture's size."""
-    if jax.default_backend() != "cpu":
-        return _xla(x, kernel[::-1, ::-1], padding=2, dilation=2)
-    return _double_by_parity(x, kernel)
+    if jax.default_backend() == "cpu":
+        return _double_by_parity(x, kernel)
+    return _xla(x, kernel[::-1, ::-1], padding=2, dilation=2)
 
 
 def _xla(x: jax.Array, kernel: jax.Array, *, padding: int, dilation: int = 1) -> jax.Array:

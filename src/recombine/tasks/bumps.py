@@ -19,9 +19,7 @@ def profile(v: jax.Array, size: int, sigma: float) -> jax.Array:
     return jnp.where(v == ABSENT, 1.0, jnp.exp(-((jnp.arange(size) - v) ** 2) / (2 * sigma**2)))
 
 
-def bumps(
-    size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float = 1.0, dark: bool = False
-) -> Task:
+def bumps(size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float = 1.0, dark: bool = False) -> Task:
     """Pictures I[row=y, column=x] of a bump with peak 1 at every cell of a size x size grid.
 
     The input is the code of x followed by the code of y. With `dark`, the bump is dark on white (1 - G).

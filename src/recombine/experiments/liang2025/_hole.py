@@ -138,7 +138,11 @@ def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> 
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
     places = {"donut": region.train, "trained": trained, "hole": region.held_out, "interior": inside}
-    row: dict = {"error_map": rc.error_map(answer), "samples": answer.y_hat[probes(inside)]}
+    row: dict = {
+        "error_map": rc.error_map(answer),
+        "peak_map": rc.peak_map(answer),
+        "samples": answer.y_hat[probes(inside)],
+    }
     for name, place in places.items():
         part = answer.where(place)
         row[f"mse_{name}"] = rc.mse(part) if len(part) else float("nan")
@@ -151,7 +155,6 @@ def probes(inside: np.ndarray) -> np.ndarray:
     """Three interior cells whose pictures are kept: first, middle and last."""
     rows = np.flatnonzero(inside)
     return rows[[0, len(rows) // 2, -1]]
-
 
 
 def test_key(settings: HoleSettings):
@@ -196,24 +199,37 @@ ERROR_CONTROLS = (
 )
 
 
-def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.DataFrame], colours: dict[str, str]):
-    """A column a condition: the error over (x, y) with the hole marked, three answers from its interior, the seeds."""
+def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.DataFrame], good: Sequence[str] = ()):
+    """A column a condition: where over (x, y) the answer is misplaced, its error, samples from the hole, the seeds."""
     plots = rc.plots
-    size, wanted = settings.size, table[table.condition == "control: perfect"].iloc[0]["samples"]
-    figure, axes = plots.panels(rows=5, columns=len(columns) + 1, heights=[1.35, 1, 1, 1, 1.1])
+    wanted = table[table.condition == "control: perfect"].iloc[0]["samples"]
+    figure, axes = plots.panels(rows=6, columns=len(columns) + 1)
     for column, (title, rows) in enumerate(columns.items()):
-        errors = np.mean(np.stack(list(rows["error_map"])), axis=0)
-        image = plots.error_map(axes[0, column], errors, title=title)
-        plots.box(axes[0, column], settings.low, settings.high)
+        images = int(rows["images"].iloc[0])
+        scales = _maps(settings, axes[:2, column], rows, f"{title}\n{images} pictures")
         first = rows.sort_values("seed").iloc[0]["samples"]
-        for i, (answer, truth) in enumerate(zip(first, wanted, strict=True), start=1):
+        for i, (answer, truth) in enumerate(zip(first, wanted, strict=True), start=2):
             plots.picture(axes[i, column], answer, mark=plots.brightest(truth))
-            plots.picture(axes[i, -1], truth, mark=plots.brightest(truth))
         places = {p: rows[f"accuracy1_{p}"].to_numpy() for p in ("trained", "hole", "interior")}
-        plots.dots(axes[4, column], places, ylabel="right within 1 px" if column == 0 else "",
-                   colour=colours.get(title, plots.BAD))  # fmt: skip
-    plots.colour_bar(figure, image, axes[0, -1], "mean squared error over the seeds")
-    axes[1, -1].set_title("truth")
-    axes[4, -1].axis("off")
-    figure.suptitle(f"{size}x{size} bumps; the square {settings.low}..{settings.high} is never trained on", fontsize=10)
+        plots.dots(axes[5, column], places, colour=plots.GOOD if title in good else plots.BAD)
+    for row, (image, label) in enumerate(zip(scales, ("peak misplaced by (pixels)", "squared error"), strict=True)):
+        plots.colour_bar(figure, image, axes[row, -1], f"{label},\nmean over seeds")
+    for i, truth in enumerate(wanted, start=2):
+        plots.picture(axes[i, -1], truth, mark=plots.brightest(truth), title="truth" if i == 2 else "")
+    axes[2, 0].set_ylabel("one network's answers\nin the hole")
+    axes[5, 0].set_ylabel("placed within 1 pixel\n(a dot is a network)")
+    axes[5, -1].axis("off")
+    figure.suptitle(f"The square {settings.low}..{settings.high} (blue) is never trained on", fontsize=10)
     return figure
+
+
+def _maps(settings: HoleSettings, axes, rows: pd.DataFrame, title: str) -> list:
+    """Two maps over (x, y), averaged over seeds, with the hole marked; returns the images, for their scales."""
+    misplaced, errors = (np.mean(np.stack(list(rows[name])), axis=0) for name in ("peak_map", "error_map"))
+    images = [
+        rc.plots.heat_map(axes[0], misplaced, title=title, low=0, high=settings.size / 2),
+        rc.plots.error_map(axes[1], errors),
+    ]
+    for place in axes:
+        rc.plots.box(place, settings.low, settings.high)
+    return images

@@ -116,4 +116,4 @@ CLAIMS = (
 
 def figure(settings: Settings, table: pd.DataFrame):
     columns = {f"depth {d}": table[(table.condition == "donut") & (table.depth == d)] for d in settings.depths}
-    return _hole.figure(settings, table, columns, colours={name: rc.plots.BAD for name in columns})
+    return _hole.figure(settings, table, columns)

@@ -42,7 +42,7 @@ PAPER = Settings(
     seeds=20, size=28, low=6, high=22, rim=4, dark=True, width=64, depth=4, bumps=50, steps=6250, cosine=False
 )
 
-DONUT, STRIPES, BUMPS = "all bumps of the donut", "stripes + a few bumps", "as many bumps, no stripes"
+DONUT, STRIPES, BUMPS = "whole donut", "stripes + bumps", "bumps only"
 
 
 @dataclass(frozen=True)
@@ -139,4 +139,4 @@ CLAIMS = (
 
 def figure(settings: Settings, table: pd.DataFrame):
     columns = {name: table[table.condition == name] for name in (DONUT, BUMPS, STRIPES)}
-    return _hole.figure(settings, table, columns, colours={STRIPES: rc.plots.GOOD})
+    return _hole.figure(settings, table, columns, good=[STRIPES])

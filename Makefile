@@ -1,0 +1,36 @@
+# Everything needs only Python 3.11 (or newer) and make; the environment is made in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test test-slow lint format bench clean
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "recombine needs Python 3.11 or newer, this is " + sys.version.split()[0])'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: .venv/ready ## both first experiments, small: two verdict tables and two figures, about two minutes of computing
+	$(BIN)/recombine run liang2025/failure liang2025/stripes --seeds 5 --width 16 --steps 500 --learning-rate 3e-3 --out demo
+
+test: .venv/ready ## the whole suite but the slow part
+	$(BIN)/python -m pytest -n 2
+
+test-slow: .venv/ready ## real training runs with their landmarks: about ten minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: .venv/ready ## formatting, style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyrefly check
+
+format: .venv/ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/ready ## a population against separate runs, on this machine
+	$(BIN)/recombine bench population
+
+clean:
+	rm -rf .venv demo

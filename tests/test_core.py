@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.core import ABSENT, Record, Split, Task
+
+
+def grid(n: int) -> np.ndarray:
+    return np.array([(x, y) for x in range(n) for y in range(n)])
+
+
+def test_a_task_refuses_repeated_combinations():
+    with pytest.raises(ValueError, match="distinct"):
+        Task("twice", np.zeros((2, 2), int), lambda z, key: (z, z))
+
+
+def test_a_record_refuses_arrays_of_unequal_length():
+    with pytest.raises(ValueError, match="equally long"):
+        Record(np.zeros((3, 2)), np.zeros((3, 1)), np.zeros((2, 1)), np.zeros((3, 1)))
+
+
+def test_a_split_must_be_one_boolean_a_combination():
+    with pytest.raises(ValueError, match="boolean"):
+        Split(grid(3), np.ones(9))
+
+
+@given(st.lists(st.booleans(), min_size=16, max_size=16))
+@settings(deadline=None, max_examples=40)
+def test_no_combination_is_on_both_sides_and_coverage_falls_with_k(train):
+    split = Split(grid(4), np.array(train))
+    assert not (split.train & split.held_out).any()
+    assert (split.train | split.held_out).all()
+    assert 1.0 >= split.coverage(1) >= split.coverage(2) == np.mean(train)
+    assert split.covers == (split.coverage(1) == 1.0)
+
+
+def test_a_diagonal_covers_every_value_but_does_not_connect_them():
+    diagonal = Split(grid(4), grid(4)[:, 0] == grid(4)[:, 1])
+    assert diagonal.covers
+    assert not diagonal.connected
+    ring = Split(grid(4), (grid(4)[:, 0] - grid(4)[:, 1]) % 4 < 2)
+    assert ring.covers
+    assert ring.connected
+
+
+def test_absent_parts_do_not_count_as_values():
+    z = np.array([(0, 0), (1, 1), (0, ABSENT)])
+    split = Split(z, np.array([False, False, True]))
+    assert split.coverage(1) == 1 / 4
+    assert split.coverage(2) == 0.0
+
+
+def test_where_picks_the_same_examples_everywhere():
+    record = Record(grid(2), np.arange(4.0), np.arange(4.0), np.arange(4.0), {"layer": np.arange(4.0)})
+    part = record.where(np.array([True, False, False, True]))
+    assert part.acts["layer"].tolist() == part.y.tolist() == [0.0, 3.0]

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from functools import cache
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine.train import Quiet
+
+RECIPE = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine)
+
+
+@cache
+def task() -> rc.Task:
+    return rc.bumps(4, rc.local_bump(4))
+
+
+def split() -> rc.Split:
+    return rc.square(task().combinations, 1, 2)
+
+
+def make(key: jax.Array):
+    return Line(key)
+
+
+class Line(eqx.Module):
+    """The smallest network that the lab can train."""
+
+    weight: jax.Array
+
+    def __init__(self, key: jax.Array):
+        self.weight = 0.1 * jax.random.normal(key, (8, 4, 4))
+
+    def __call__(self, x):
+        y = jnp.tensordot(x, self.weight, axes=1)
+        return y, {"layer0": y}
+
+
+KEYS = rc.member_keys(0, range(3))
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2})
+
+
+def test_the_same_key_gives_the_same_network(trained):
+    again = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2})
+    assert np.array_equal(trained.model.weight, again.model.weight)
+    assert np.array_equal(trained.losses, again.losses)
+
+
+def test_a_member_is_what_fit_makes_of_its_key(trained):
+    for i, key in enumerate(KEYS):
+        alone = rc.fit(task(), split(), make, key, RECIPE, dials={"learning_rate": 1e-2})
+        assert np.allclose(alone.model.weight, trained[i].model.weight, atol=1e-6)
+        assert alone.losses.shape == (12,)
+
+
+def test_different_keys_give_different_networks_and_the_loss_falls(trained):
+    assert not np.allclose(trained[0].model.weight, trained[1].model.weight)
+    assert (trained.losses[:, -3:].mean(axis=1) < trained.losses[:, :3].mean(axis=1)).all()
+
+
+def test_a_key_does_not_depend_on_its_neighbours():
+    assert jnp.array_equal(
+        jax.random.key_data(rc.member_keys(5, [7])[0]), jax.random.key_data(rc.member_keys(5, range(9))[7])
+    )
+
+
+def test_dials_and_splits_may_differ_from_member_to_member(trained):
+    only = [rc.narrow(split(), np.arange(16) == row) for row in (0, 3, 12)]
+    rates = np.array([1e-2, 1e-2, 0.0], np.float32)
+    run = rc.population(task(), only, make, KEYS, RECIPE, dials={"learning_rate": rates})
+    start = eqx.filter_vmap(make)(jax.vmap(lambda k: jax.random.split(k)[0])(KEYS))
+    assert np.allclose(run.model.weight[2], start.weight[2])
+    assert not np.allclose(run.model.weight[0], trained.model.weight[0])
+
+
+def test_no_training_example_reaches_a_held_out_combination():
+    held = jnp.asarray(split().combinations[split().held_out])
+
+    def poisoned(z, key):
+        x, y = task().sample(z, key)
+        return x, jnp.where((held == z).all(axis=1).any(), jnp.nan, y)
+
+    poison = rc.Task("poisoned", task().combinations, poisoned)
+    recipe = rc.Recipe(steps=200, batch=32, chunks=1)  # 6,400 draws a member: a reachable cell would be met
+    assert (rc.population(poison, split(), make, KEYS, recipe).diverged_at == -1).all()
+    everything = rc.Split(poison.combinations, np.ones(16, bool))
+    assert (rc.population(poison, everything, make, KEYS, recipe).diverged_at >= 0).all()
+
+
+def test_a_member_that_diverges_is_marked_and_alters_nobody(trained):
+    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": [1e-2, np.inf, 1e-2]})
+    assert run.diverged_at[1] >= 0
+    assert run.diverged_at[[0, 2]].tolist() == [-1, -1]
+    assert np.allclose(run.model.weight[jnp.array([0, 2])], trained.model.weight[jnp.array([0, 2])], atol=1e-6)
+
+
+class Stops(Quiet):
+    """Keeps the state after each chunk, and pulls the plug after some."""
+
+    def __init__(self, after: int):
+        self.after, self.state, self.chunks = after, None, []
+
+    def resume(self, label):
+        return self.state
+
+    def chunk(self, label, progress, state):
+        self.state = state()
+        self.chunks.append(progress.done)
+        if len(self.chunks) == self.after:
+            raise KeyboardInterrupt
+
+
+def test_a_run_cut_between_chunks_goes_on_bit_for_bit(trained):
+    watch = Stops(after=2)
+    with pytest.raises(KeyboardInterrupt):
+        rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
+    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
+    assert watch.chunks == [4, 8, 12]
+    assert np.array_equal(run.model.weight, trained.model.weight)
+    assert np.array_equal(run.losses, trained.losses)
+
+
+def test_bfloat16_computes_near_float32_and_keeps_float32_weights(trained):
+    recipe = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine, compute=jnp.bfloat16)
+    run = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2})
+    assert run.model.weight.dtype == jnp.float32
+    assert np.allclose(run.losses, trained.losses, rtol=0.1)
+
+
+def test_a_penalty_is_weighed_by_its_dial(trained):
+    def size(model, acts):
+        return jnp.sum(model.weight**2)
+
+    recipe = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine, penalty=size)
+    run = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2, "penalty": [0.0, 1.0, 1.0]})
+    assert np.allclose(run.model.weight[0], trained.model.weight[0], atol=1e-6)
+    assert jnp.sum(run.model.weight[1] ** 2) < jnp.sum(trained.model.weight[1] ** 2)
+
+
+def test_a_split_without_training_combinations_is_refused():
+    with pytest.raises(ValueError, match="without training"):
+        rc.population(task(), rc.narrow(split(), np.zeros(16, bool)), make, KEYS, RECIPE)
