@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from recombine.core import Check, Claim
 
@@ -51,9 +52,12 @@ def by_seed(table: pd.DataFrame, column: str, **where) -> pd.Series:
 
 def interval(effects: np.ndarray) -> tuple[float, float]:
     """Student's 95 % interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
-    n = len(effects)
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * np.std(effects, ddof=1) / np.sqrt(n)
+    half = _half_width(float(np.std(effects, ddof=1)), len(effects))
     return float(np.mean(effects) - half), float(np.mean(effects) + half)
+
+
+def _half_width(spread: float, seeds: int) -> float:
+    return float(special.stdtrit(seeds - 1, (1 + CONFIDENCE) / 2) * spread / np.sqrt(seeds))
 
 
 def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdict:
@@ -105,7 +109,8 @@ def _failed(table: pd.DataFrame, check: Check) -> str:
 def _more_seeds(effects: np.ndarray, margin: float) -> str:
     """How many seeds would probably decide, if mean and spread stay as they are."""
     distance, spread = abs(float(np.mean(effects)) - margin), float(np.std(effects, ddof=1))
-    for n in range(len(effects) + 1, 10_001):
-        if stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * spread / np.sqrt(n) < distance:
-            return f"the interval straddles the margin; about {n} seeds would probably decide"
-    return "the interval straddles the margin, and no affordable number of seeds would decide"
+    choices = range(len(effects) + 1, 10_001)
+    first = bisect_left(choices, True, key=lambda n: _half_width(spread, n) < distance)
+    if first == len(choices):
+        return "the interval straddles the margin, and no affordable number of seeds would decide"
+    return f"the interval straddles the margin; about {choices[first]} seeds would probably decide"

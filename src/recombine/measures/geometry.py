@@ -1,0 +1,78 @@
+"""Turns activations on the grid of parts into the shape of the surface that they form: metric, volume, factorisation.
+
+Liang, Qian, Ziyin, Fiete (2025), equations 5-7 and 36-42. Grids are indexed [x, y, ...], see `on_grid`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.measures.anova import ratio
+
+
+def finite_differences(acts: np.ndarray, factors: int = 2) -> tuple[np.ndarray, ...]:
+    """d alpha/dz_f for each part f, (alpha(v+1) - alpha(v-1)) / 2 inside and one-sided at the border.
+
+    The first `factors` axes are the grid, all others together are the D units: each result is (*grid, D).
+    """
+    flat = acts.reshape(*acts.shape[:factors], -1)
+    return tuple(np.gradient(flat, axis=axis) for axis in range(factors))
+
+
+def metric(*tangents: np.ndarray) -> np.ndarray:
+    """g_fh = <d alpha/dz_f, d alpha/dz_h>: tangents (..., D), one for each part, to g (..., n, n).
+
+    Tangents are finite differences, or exact derivatives where the code of a part is differentiable.
+    """
+    # One slice of the first axis at a time: in double precision, a whole layer would not fit a small machine.
+    return np.stack([_gram(np.stack(points, axis=-2).astype(float)) for points in zip(*tangents, strict=True)])
+
+
+def volume(g: np.ndarray) -> np.ndarray:
+    """dv = sqrt(max(det g, 0)), how much of the layer one unit of every part spans."""
+    return np.sqrt(np.maximum(np.linalg.det(g), 0))
+
+
+def log_volume(g: np.ndarray) -> np.ndarray:
+    """log10(dv + 1e-12)."""
+    return np.log10(volume(g) + 1e-12)
+
+
+def hole_depth(log_volumes: np.ndarray, held_out: np.ndarray, train: np.ndarray) -> float:
+    """Delta = mean log10 dv over held-out cells - mean over training cells: negative where the surface collapses."""
+    return float(np.mean(log_volumes[held_out]) - np.mean(log_volumes[train]))
+
+
+def factorisation_map(g: np.ndarray) -> np.ndarray:
+    """F = 1 - sum_{f<h} |g_fh| / ((n-1) sum_f g_ff) at each point; NaN where the surface does not move at all."""
+    mixed, own = _mixed_and_own(g)
+    return 1 - ratio(mixed, own)
+
+
+def factorisation(g: np.ndarray) -> float:
+    """The paper's F, averaged over the points that move: it lies in [1/2, 1], and 1/2 is complete entanglement."""
+    values = factorisation_map(g)[np.trace(g, axis1=-2, axis2=-1) != 0]
+    return float(np.mean(values)) if values.size else float("nan")
+
+
+def factorisation_of_means(g: np.ndarray) -> float:
+    """The released code's F = 1 - mean|g_xy| / mean(g_xx + g_yy), where long tangents outweigh short ones."""
+    mixed, own = _mixed_and_own(g)
+    return float(1 - ratio(np.mean(mixed), np.mean(own)))
+
+
+def factorisation_from_zero(g: np.ndarray) -> float:
+    """F' = 2F - 1 = mean(1 - 2|g_xy| / (g_xx + g_yy)), which fills [0, 1]: the one to read as a share."""
+    return 2 * factorisation(g) - 1
+
+
+def _gram(tangents: np.ndarray) -> np.ndarray:
+    return tangents @ tangents.swapaxes(-1, -2)
+
+
+def _mixed_and_own(g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """sum_{f<h} |g_fh| and (n-1) sum_f g_ff."""
+    n, own = g.shape[-1], np.trace(g, axis1=-2, axis2=-1)
+    if n < 2:
+        raise ValueError("factorisation compares two parts or more")
+    return (np.abs(g).sum(axis=(-1, -2)) - own) / 2, (n - 1) * own

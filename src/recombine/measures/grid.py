@@ -1,0 +1,24 @@
+"""Turns one value an example into an array over the whole grid of parts, for measures that compare neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.core import ABSENT, Record
+
+
+def on_grid(record: Record, values: np.ndarray) -> np.ndarray:
+    """Values laid out as [first part, second part, ...]; every cell of the grid must stand in the record once.
+
+    Pictures from `over_pairs` are indexed [second part, first part], as pictures are; these arrays are not.
+    """
+    order, sizes = grid_order(record.z)
+    return values[order].reshape(*sizes, *values.shape[1:])
+
+
+def grid_order(z: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """The rows of z sorted by first part, then second, ..., and how many values each part takes."""
+    sizes = tuple(len(np.unique(part)) for part in z.T)
+    if len(z) != np.prod(sizes) or len(np.unique(z, axis=0)) != len(z) or np.any(z == ABSENT):
+        raise ValueError(f"{len(z)} combinations do not fill a grid of {' x '.join(map(str, sizes))} cells once each")
+    return np.lexsort(z.T[::-1]), sizes

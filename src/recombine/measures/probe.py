@@ -1,0 +1,74 @@
+"""Turns activations into how well a linear map reads the parts from them (decodability, R^2).
+
+Liang, Qian, Ziyin, Fiete (2025), figure 2a,b. Only a probe scored on other combinations than it was fitted on tells
+anything; `in_sample_r2` is the released recipe.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.measures.anova import ratio
+
+
+def r2(targets: np.ndarray, predictions: np.ndarray) -> float:
+    """1 - sum (t - p)^2 / sum (t - mean t)^2, averaged over the columns."""
+    targets = np.asarray(targets, float)
+    missed, spread = np.sum((targets - predictions) ** 2, axis=0), np.sum(_centred(targets) ** 2, axis=0)
+    return float(np.mean(1 - ratio(missed, spread)))
+
+
+def held_out_r2(acts: np.ndarray, targets: np.ndarray, train: np.ndarray, strength: float = 1e-3) -> float:
+    """R^2 on the other rows of a ridge probe fitted on the training rows; zero is what the mean would get."""
+    rows, others = np.flatnonzero(train), np.flatnonzero(~train)
+    return r2(targets[others], _ridge(_gram(acts), targets, rows, others, strength))
+
+
+def cross_validated_r2(
+    acts: np.ndarray, targets: np.ndarray, rng: np.random.Generator, folds: int = 5, strength: float = 1e-3
+) -> float:
+    """R^2 of ridge predictions, each row's from a probe fitted on the other folds.
+
+    Folds are random, so neighbours of every row are fitted on: this is interpolation, not composition.
+    """
+    gram, predictions = _gram(acts), np.empty(targets.shape)
+    for others in np.array_split(rng.permutation(len(acts)), folds):
+        rows = np.setdiff1d(np.arange(len(acts)), others)
+        predictions[others] = _ridge(gram, targets, rows, others, strength)
+    return r2(targets, predictions)
+
+
+def in_sample_r2(acts: np.ndarray, targets: np.ndarray) -> float:
+    """R^2 of least squares with intercept on the very rows it was fitted on, as the released code computes it.
+
+    It is vacuous where a layer has as many units as there are rows: any layer, noise also, then scores one.
+    """
+    flat, wanted = _centred(np.asarray(acts, float).reshape(len(acts), -1)), _centred(np.asarray(targets, float))
+    weights = np.linalg.lstsq(flat, wanted, rcond=None)[0]
+    return r2(wanted, flat @ weights)
+
+
+def _ridge(gram: np.ndarray, targets: np.ndarray, rows: np.ndarray, others: np.ndarray, strength: float) -> np.ndarray:
+    """Predictions for `others` of ridge with intercept in dual form, lambda = strength * mean diagonal of the Gram."""
+    from scipy.linalg import solve
+
+    near, far = gram[np.ix_(rows, rows)], gram[np.ix_(others, rows)]
+    mean = near.mean(axis=0)
+    near = near - near.mean(axis=1, keepdims=True) - mean + mean.mean()
+    far = far - far.mean(axis=1, keepdims=True) - mean + mean.mean()
+    centre = targets[rows].mean(axis=0)
+    penalty = strength * np.mean(np.diag(near))
+    if not penalty > np.finfo(float).eps * np.mean(np.abs(np.diag(gram))):  # a layer that is constant tells the mean
+        return np.broadcast_to(centre, (len(others), len(centre)))
+    weights = solve(near + penalty * np.eye(len(rows)), targets[rows] - centre, assume_a="pos")
+    return centre + far @ weights
+
+
+def _gram(acts: np.ndarray) -> np.ndarray:
+    """<alpha_i, alpha_j> of the centred activations; once for all folds, since it costs n^2 D."""
+    flat = _centred(np.asarray(acts).reshape(len(acts), -1))
+    return (flat @ flat.T).astype(float)
+
+
+def _centred(rows: np.ndarray) -> np.ndarray:
+    return rows - rows.mean(axis=0)

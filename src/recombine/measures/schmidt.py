@@ -1,0 +1,31 @@
+"""Turns a kernel between cells into the weights of its products of one-part kernels (the Schmidt decomposition).
+
+Liang, Qian, Ziyin, Fiete (2025), equations 1, 30 and 31: K((x,y),(x',y')) = sum_r s_r k_r(x,x') l_r(y,y'). One term
+is a kernel that factorises; the factors need not be positive semi-definite though K is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.measures.grid import grid_order
+
+
+def by_factor(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """K[z, z'] as the tensor M[(x,x'), (y,y'), ...] with one axis for each part; z must fill the grid."""
+    order, sizes = grid_order(z)
+    n = len(sizes)
+    pairs = kernel[np.ix_(order, order)].reshape(*sizes, *sizes)
+    together = [axis for part in range(n) for axis in (part, part + n)]
+    return pairs.transpose(together).reshape([size**2 for size in sizes])
+
+
+def schmidt_values(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The singular values of M[(x,x'), (y,y')], largest first; `rank_at`, `effective_rank`, `top_share` read them.
+
+    For three parts and more there is no such decomposition: give `by_factor(kernel, z)` to `cp_rank`.
+    """
+    matrix = by_factor(kernel, z)
+    if matrix.ndim != 2:
+        raise ValueError(f"a Schmidt decomposition has two parts, not {matrix.ndim}")
+    return np.linalg.svd(matrix, compute_uv=False)

@@ -1,0 +1,84 @@
+"""Turns two sets of pictures, or of cells, into a matrix of how alike they are, and two matrices into an agreement.
+
+Liang, Qian, Ziyin, Fiete (2025), figures 1e and 8. Pictures are intensities: on white ground all of them are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+Match = Callable[[np.ndarray], np.ndarray]
+
+
+def pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The correlation of each row of a with the same row of b; zero where a row is constant."""
+    a, b = _centred(a), _centred(b)
+    norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    return np.divide(np.sum(a * b, axis=1), norms, out=np.zeros(len(a)), where=norms != 0)
+
+
+def cosine_matrix(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """<a_i, b_j> / (|a_i| |b_j|); zero where a picture is empty."""
+    a, b = _rows(a), _rows(b)
+    norms = np.outer(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
+    return np.divide(a @ b.T, norms, out=np.zeros(norms.shape), where=norms != 0)
+
+
+def distance_matrix(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """|a_i - b_j|."""
+    from scipy.spatial.distance import cdist
+
+    return cdist(_rows(a), _rows(b))
+
+
+def overlap_matrix(a: np.ndarray, b: np.ndarray, theta: float) -> np.ndarray:
+    """The share of pixels p with a_i[p] > theta and b_j[p] > theta (the paper takes 0.7, which faint answers miss)."""
+    a, b = (_rows(pictures) > theta for pictures in (a, b))
+    return a.astype(float) @ b.T.astype(float) / a.shape[1]
+
+
+def same(apart: np.ndarray) -> np.ndarray:
+    """The hard match kappa = 1[v = v']."""
+    return (apart == 0).astype(float)
+
+
+def near(sigma: float) -> Match:
+    """The soft match kappa = exp(-(v - v')^2 / (4 sigma^2)), the overlap of two bumps of width sigma."""
+    return lambda apart: np.exp(-(apart**2) / (4 * sigma**2))
+
+
+def or_kernel(z: np.ndarray, other: np.ndarray, match: Match) -> np.ndarray:
+    """K_OR = 1 - prod_f (1 - kappa_f): alike if any part matches, as memories that are superposed are."""
+    return 1 - np.prod(1 - match(_apart(z, other)), axis=-1)
+
+
+def and_kernel(z: np.ndarray, other: np.ndarray, match: Match) -> np.ndarray:
+    """K_AND = prod_f kappa_f: alike if every part matches; with the soft match, the cosine of the true pictures."""
+    return np.prod(match(_apart(z, other)), axis=-1)
+
+
+def agreement(
+    matrix: np.ndarray, reference: np.ndarray, rows: np.ndarray | None = None, columns: np.ndarray | None = None
+) -> float:
+    """The correlation of a matrix with a reference over the block of some rows and columns (masks; all by default)."""
+    every = [np.ones(n, bool) for n in matrix.shape]
+    block = np.ix_(every[0] if rows is None else rows, every[1] if columns is None else columns)
+    return float(pearson(matrix[block].reshape(1, -1), reference[block].reshape(1, -1))[0])
+
+
+def _apart(z: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.asarray(z)[:, None, :] - np.asarray(other)[None, :, :]
+
+
+def _rows(pictures: np.ndarray) -> np.ndarray:
+    return np.asarray(pictures, float).reshape(len(pictures), -1)
+
+
+def _centred(pictures: np.ndarray) -> np.ndarray:
+    """Each row less its mean, and exactly zero where nothing but rounding is left."""
+    rows = _rows(pictures)
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    rounding = 8 * np.finfo(float).eps * np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    return np.where(np.abs(centred).max(axis=1, keepdims=True, initial=0.0) <= rounding, 0.0, centred)

@@ -1,0 +1,58 @@
+"""A convolutional encoder: from a picture to a code vector, by halving the picture three times.
+
+Liang et al. (2025) train it to read x and y, as a bump code or as two numbers. Their text gives strides and channels;
+3x3 kernels with a ring of zeros are the usual choice for them, and ours.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from recombine.models.kernels import Kernel
+
+
+class CNNEncoder(eqx.Module):
+    """Picture -> 3x3 convolutions of stride 2 with ReLU, one for each of `channels` -> linear, ReLU -> linear code.
+
+    Activations `layer0`, `layer1`, .. are the maps after each convolution, then the vector before the code.
+    """
+
+    halvings: tuple[Kernel, ...]
+    hidden: eqx.nn.Linear
+    read_out: eqx.nn.Linear
+
+    def __init__(
+        self,
+        size: int,
+        outputs: int,
+        *,
+        channels: tuple[int, ...] = (32, 64, 128),
+        width: int = 128,
+        key: jax.Array,
+    ):
+        first, last, *keys = jax.random.split(key, len(channels) + 2)
+        through = pairwise((1, *channels))
+        self.halvings = tuple(Kernel(3, *ends, k) for ends, k in zip(through, keys, strict=True))
+        for _ in channels:
+            size = (size + 1) // 2
+        self.hidden = eqx.nn.Linear(size**2 * channels[-1], width, key=first)
+        self.read_out = eqx.nn.Linear(width, outputs, key=last)
+
+    def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+        h, acts = x[..., None], {}
+        for i, kernel in enumerate(self.halvings):
+            h = acts[f"layer{i}"] = jax.nn.relu(halve(h, kernel.weight) + kernel.bias)
+        h = acts[f"layer{len(self.halvings)}"] = jax.nn.relu(self.hidden(h.ravel()))
+        return self.read_out(h), acts
+
+
+def halve(x: jax.Array, kernel: jax.Array) -> jax.Array:
+    """A 3x3 convolution of stride 2 that halves the picture's sides, rounding up: gathered windows times weights."""
+    height, width, channels = x.shape
+    padded = jnp.pad(x, ((1, 1), (1, 1), (0, 0)))
+    windows = [padded[i : i + height : 2, j : j + width : 2] for i in range(3) for j in range(3)]
+    return jnp.concatenate(windows, axis=-1) @ kernel.reshape(9 * channels, -1)

@@ -1,0 +1,34 @@
+"""A fully connected decoder: from a code vector to a picture, through layers that know nothing of space.
+
+Liang et al. (2025), Figs. 13 and 14; with two inputs it also draws the rotated digit of Fig. 9.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+
+
+class MLPDecoder(eqx.Module):
+    """Code -> depth x (linear to `width`, ReLU) -> linear to size x size.
+
+    Activations `layer0` .. `layer{depth-1}` are the vectors after each ReLU. Weights are drawn as PyTorch draws them.
+    """
+
+    hidden: tuple[eqx.nn.Linear, ...]
+    read_out: eqx.nn.Linear
+    size: int = eqx.field(static=True)
+
+    def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 3, key: jax.Array):
+        if depth < 1:
+            raise ValueError(f"the decoder needs at least one hidden layer, got {depth}")
+        last, *keys = jax.random.split(key, depth + 1)
+        self.hidden = tuple(eqx.nn.Linear(width if i else inputs, width, key=k) for i, k in enumerate(keys))
+        self.read_out = eqx.nn.Linear(width, size**2, key=last)
+        self.size = size
+
+    def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+        acts = {}
+        for i, layer in enumerate(self.hidden):
+            x = acts[f"layer{i}"] = jax.nn.relu(layer(x))
+        return self.read_out(x).reshape(self.size, self.size), acts

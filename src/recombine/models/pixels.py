@@ -1,0 +1,42 @@
+"""A decoder that asks every pixel by itself, telling it the code and where it is.
+
+The position-aware network of Liang et al. (2025): one small fully connected network, shared by all pixels.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from recombine.models import positions
+
+
+class PixelMLP(eqx.Module):
+    """Linear(code) + position of the pixel -> depth x (linear, PReLU) -> linear to 1, the same weights at each pixel.
+
+    Activations: `embedding`, the sum of code and position, and `layer0` .. `layer{depth-1}` after each PReLU, all of
+    shape (size, size, width). The positions are fixed.
+    """
+
+    embed: eqx.nn.Linear
+    hidden: tuple[eqx.nn.Linear, ...]
+    slopes: tuple[eqx.nn.PReLU, ...]
+    read_out: eqx.nn.Linear
+    size: int = eqx.field(static=True)
+
+    def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 2, key: jax.Array):
+        first, last, *keys = jax.random.split(key, depth + 2)
+        self.embed = eqx.nn.Linear(inputs, width, key=first)
+        self.hidden = tuple(eqx.nn.Linear(width, width, key=k) for k in keys)
+        self.slopes = tuple(eqx.nn.PReLU() for _ in keys)
+        self.read_out = eqx.nn.Linear(width, 1, key=last)
+        self.size = size
+
+    def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+        code = self.embed(x)
+        h = code + jnp.asarray(positions.embedding(self.size, len(code)), code.dtype)
+        acts = {"embedding": h}
+        for i, (layer, slope) in enumerate(zip(self.hidden, self.slopes, strict=True)):
+            h = acts[f"layer{i}"] = slope(h @ layer.weight.T + layer.bias)
+        return (h @ self.read_out.weight.T + self.read_out.bias)[..., 0], acts
