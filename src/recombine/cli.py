@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, make_dataclass
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -122,10 +123,15 @@ def parse(kind: type[Parsed], words: list[str], prog: str, description: str, def
 
 def _one_line(box: str) -> str:
     """The substance of one of tyro's boxes: its first sentence, and the flag it suggests."""
-    lines = [line.strip("│ \t") for line in box.splitlines() if line.startswith("│")]
-    body = " ".join(lines).split("───")[0].strip().rstrip(".") or "the arguments could not be read"
-    suggestion = re.search(r"Perhaps you meant:\W+(--[\w-]+)", " ".join(lines))
+    lines = [line.strip("│| \t") for line in box.splitlines()[1:]]  # the first is a title
+    inside = list(dropwhile(_rule, lines))
+    body = " ".join(takewhile(lambda line: not _rule(line), inside)).rstrip(".") or "the arguments could not be read"
+    suggestion = re.search(r"Perhaps you meant:\W+(--[\w-]+)", " ".join(inside))
     return body + (f"; did you mean {suggestion.group(1)}?" if suggestion else "")
+
+
+def _rule(line: str) -> bool:
+    return not line.strip("─-╭╮╰╯ ")
 
 
 def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:

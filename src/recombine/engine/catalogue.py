@@ -59,8 +59,7 @@ class Experiment:
 
 def names() -> list[str]:
     """Every experiment that comes with the lab, as paper/file."""
-    import recombine.experiments as package
-
+    package = import_module("recombine.experiments")
     found = [
         m.name.split(".") for m in pkgutil.walk_packages(package.__path__, "recombine.experiments.") if not m.ispkg
     ]

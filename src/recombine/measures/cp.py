@@ -10,7 +10,6 @@ from functools import reduce
 
 import numpy as np
 
-_CAP = 10.0  # times the tensor's norm: without it, terms of a tensor of border rank grow without end and cancel
 _RIDGE = 1e-12
 
 
@@ -25,19 +24,31 @@ def cp_rank(tensor: np.ndarray, epsilon: float, rng: np.random.Generator, *, res
     return next((r for r in range(1, enough) if cp_error(tensor, r, rng, restarts=restarts) <= epsilon), enough)
 
 
-def cp_error(tensor: np.ndarray, rank: int, rng: np.random.Generator, *, restarts: int = 5, sweeps: int = 200) -> float:
-    """The least |T - sum_{r <= rank} w_r a_r x b_r x ...| / |T| over some random starts."""
+def cp_error(
+    tensor: np.ndarray,
+    rank: int,
+    rng: np.random.Generator,
+    *,
+    restarts: int = 5,
+    sweeps: int = 200,
+    cap: float = 10.0,
+) -> float:
+    """The least |T - sum_{r <= rank} w_r a_r x b_r x ...| / |T| over some random starts, with w_r <= cap |T|.
+
+    Without the cap, too few terms can come as near as one likes to some tensors, growing without end as they cancel.
+    """
     tensor = np.asarray(tensor, float)
-    return min(_descend(tensor, [rng.normal(size=(n, rank)) for n in tensor.shape], sweeps) for _ in range(restarts))
+    starts = ([rng.normal(size=(n, rank)) for n in tensor.shape] for _ in range(restarts))
+    return min(_descend(tensor, start, sweeps, cap) for start in starts)
 
 
-def _descend(tensor: np.ndarray, factors: list[np.ndarray], sweeps: int) -> float:
+def _descend(tensor: np.ndarray, factors: list[np.ndarray], sweeps: int, cap: float) -> float:
     """Solve for each factor in turn until the error stands still."""
     norm, best = float(np.linalg.norm(tensor)), np.inf
     factors, weights = [a / np.linalg.norm(a, axis=0) for a in factors], np.ones(factors[0].shape[1])
     for _ in range(sweeps):
         for axis in range(tensor.ndim):
-            factors[axis], weights = _solve(tensor, factors, axis, _CAP * norm)
+            factors[axis], weights = _solve(tensor, factors, axis, cap * norm)
         error = float(np.linalg.norm(tensor - products(factors, weights))) / norm
         best, gain = min(best, error), best - error
         if gain < 1e-7 * error or error < 1e-10:

@@ -38,5 +38,9 @@ class PixelMLP(eqx.Module):
         h = code + jnp.asarray(positions.embedding(self.size, len(code)), code.dtype)
         acts = {"embedding": h}
         for i, (layer, slope) in enumerate(zip(self.hidden, self.slopes, strict=True)):
-            h = acts[f"layer{i}"] = slope(h @ layer.weight.T + layer.bias)
-        return (h @ self.read_out.weight.T + self.read_out.bias)[..., 0], acts
+            h = acts[f"layer{i}"] = slope(_everywhere(layer, h))
+        return _everywhere(self.read_out, h)[..., 0], acts
+
+
+def _everywhere(layer: eqx.nn.Linear, h: jax.Array) -> jax.Array:
+    return jax.vmap(jax.vmap(layer))(h)

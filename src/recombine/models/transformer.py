@@ -118,4 +118,4 @@ class TransformerDecoder(eqx.Module):
         for i, layer in enumerate(self.layers):
             h = layer(h)
             acts[f"layer{i}"] = h.reshape(shape)
-        return (h @ self.read_out.weight.T + self.read_out.bias).reshape(self.size, self.size), acts
+        return jax.vmap(self.read_out)(h).reshape(self.size, self.size), acts

@@ -1,0 +1,101 @@
+"""The command line as a user meets it: quick answers, one line for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from recombine import cli
+from recombine.engine.__main__ import changed_settings
+from recombine.engine.__main__ import main as bare
+from recombine.experiments.liang2025 import stripes
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["runn"], "did you mean 'run'"),
+        (["run"], "say which experiment"),
+        (["run", "stripes"], "did you mean 'liang2025/stripes'"),
+        (["run", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
+        (["run", "liang2025/stripes", "--sedes", "3"], "did you mean --seeds"),
+        (["run", "liang2025/stripes", "--width", "wide"], "--width"),
+        (["run", "liang2025/stripes", "--tier", "huge"], "'huge'"),
+        (["run", "liang2025/stripes", "--precision", "float16"], "'float16'"),
+        (["run", "liang2025/stripes", "--size", "15"], "multiple of 4"),
+        (["run", "liang2025/stripes", "--seeds", "0"], "at least 1"),
+        (["run", "liang2025/stripes", "--bumps", "1000"], "bumps must be"),
+        (["run", "liang2025/stripes", "--tier", "gpu"], "a GPU was asked for"),
+        (["run", "liang2025/failure", "--tier", "quick", "--out", "/proc/nowhere"], "cannot write"),
+        (["run", "missing.py"], "there is no experiment file"),
+        (["figure", "liang2025/stripes", "--out", "/nowhere"], "has not been run"),
+        (["verdicts", "--out", "/nowhere"], "nothing has been run"),
+        (["bench", "nothing"], "no benchmark"),
+        (["bench", "population", "members=x"], "name=number"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(words, said, capsys):
+    assert cli.main(words) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
+    assert "Traceback" not in captured.err
+
+
+def test_debug_shows_the_traceback():
+    with pytest.raises(Exception, match="no command"):
+        cli.main(["--debug", "runn"])
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["list", "--help"], ["verdicts", "--help"], ["bench", "--help"]])
+def test_help_teaches_by_example(words, capsys):
+    try:
+        assert cli.main(words) == 0
+    except SystemExit as end:
+        assert not end.code
+    assert "recombine" in (shown := capsys.readouterr().out)
+    assert "xample" in shown or "recombine run" in shown
+
+
+def test_help_of_a_run_lists_the_settings_of_the_tier(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["run", "liang2025/stripes", "--tier", "gpu", "--help"])
+    shown = capsys.readouterr().out
+    assert "--bumps" in shown
+    assert "(default: 50)" in shown
+    assert "Example" in shown
+
+
+@pytest.mark.parametrize("words", [["--help"], ["list"]])
+def test_help_and_list_answer_at_once_and_without_jax(words):
+    code = f"import sys; from recombine.cli import main; main({words!r}); sys.exit('jax' in sys.modules)"
+    best = 9.0
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+        best = min(best, time.perf_counter() - start)
+    assert best < 1.5  # 0.3 s on an idle machine; room for a busy one
+
+
+def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
+    out = ["--out", str(tmp_path)]
+    assert cli.main(["run", "liang2025/failure", "--tier", "quick", *out]) == 0
+    assert "not evidence" in capsys.readouterr().out
+    assert cli.main(["list", *out]) == 0
+    assert "quick: not evidence" in capsys.readouterr().out
+    assert cli.main(["verdicts", "liang2025/failure", *out]) == 0
+    assert "fails in the hole" in capsys.readouterr().out
+    (tmp_path / "liang2025/failure/quick/figure.png").unlink()
+    assert cli.main(["figure", "liang2025/failure", *out]) == 0
+    assert (tmp_path / "liang2025/failure/quick/figure.png").exists()
+
+
+def test_the_bare_command_line_reads_settings_by_their_types(capsys):
+    changed = changed_settings(stripes.QUICK, ["width=8", "dark=true", "learning_rate=1e-2"])
+    assert (changed.width, changed.dark, changed.learning_rate) == (8, True, 1e-2)
+    for words in (["--set", "widht=3"], ["--set", "width=x"], ["--set", "precision=float64"]):
+        assert bare(["liang2025/stripes", "--tier", "quick", *words]) == 2
+        assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,187 @@
+"""Cells, tables and resumption, on an experiment of the user's own that costs nothing."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine import engine
+from recombine.engine import catalogue, store
+
+SOURCE = '''
+"""Is the mean of a few numbers above zero?"""
+from dataclasses import dataclass
+import numpy as np
+import recombine as rc
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int = 6
+    shift: float = 1.0
+    parts: tuple[int, ...] = (1, 2)
+
+QUICK = Settings(seeds=2)
+LAPTOP = GPU = PAPER = Settings()
+
+@dataclass(frozen=True)
+class Cell:
+    settings: Settings
+    members: tuple[int, ...]
+
+def cells(settings):
+    return [Cell(settings, (seed,)) for seed in range(settings.seeds)]
+
+def run(cell, watch):
+    COUNT.append(cell.members)
+    rng = np.random.default_rng(cell.members[0])
+    return [{"condition": "net", "seed": seed, "value": cell.settings.shift + 0.1 * rng.normal(), "map": rng.normal(size=(2, 3))}
+            for seed in cell.members]
+
+COUNT = []
+CLAIMS = (rc.Claim("positive", "It is.", "nowhere", lambda t: rc.by_seed(t, "value", condition="net"), 0.0),)
+
+def figure(settings, table):
+    figure, axes = rc.plots.panels(1, 1)
+    rc.plots.dots(axes[0, 0], {"net": table["value"].to_numpy()})
+    return figure
+'''
+
+
+@pytest.fixture
+def experiment(tmp_path) -> catalogue.Experiment:
+    (tmp_path / "mine.py").write_text(textwrap.dedent(SOURCE))
+    return catalogue.find(str(tmp_path / "mine.py"))
+
+
+class Notes(engine.Report):
+    def __init__(self):
+        self.said: list[str] = []
+
+    def note(self, text):
+        self.said.append(text)
+
+
+def go(experiment, out: Path, tier: str = "laptop", **changes):
+    from dataclasses import replace
+
+    notes = Notes()
+    settings = replace(experiment.settings(tier), **changes)
+    order = engine.Order(experiment, tier, settings, out)
+    result = engine.execute(order, notes)
+    ran = len(experiment.module.COUNT)
+    experiment.module.COUNT.clear()
+    return result, ran, notes.said
+
+
+def test_a_run_leaves_table_verdicts_settings_command_and_figures(experiment, tmp_path):
+    result, ran, _ = go(experiment, tmp_path)
+    assert ran == 6
+    assert sorted(p.name for p in result.folder.iterdir()) == [
+        ".lock", "figure.png", "figure.svg", "settings.json", "table.parquet", "verdicts.json",
+    ]  # fmt: skip
+    facts = json.loads((result.folder / "settings.json").read_text())
+    assert facts["settings"]["shift"] == 1.0
+    assert facts["command"].endswith("mine.py --tier laptop")
+    assert {"versions", "device", "seconds", "git"} <= set(facts)
+    assert result.verdicts[0].verdict == "holds"
+    assert result.table["map"][0].shape == (2, 3)
+
+
+def test_finished_cells_are_not_computed_again_and_the_table_is_the_same_bit_for_bit(experiment, tmp_path):
+    first, _, _ = go(experiment, tmp_path)
+    before = (first.folder / "table.parquet").read_bytes()
+    again, ran, _ = go(experiment, tmp_path)
+    assert ran == 0
+    assert (again.folder / "table.parquet").read_bytes() == before
+
+
+def test_more_seeds_use_the_cells_of_fewer(experiment, tmp_path):
+    go(experiment, tmp_path)
+    more, ran, _ = go(experiment, tmp_path, seeds=8)
+    assert ran == 2
+    assert len(more.table) == 8
+    assert more.folder.name == "laptop,seeds=8"
+
+
+@pytest.mark.parametrize("harm", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:100] + b"x" + b[101:]])
+def test_a_damaged_cell_is_named_and_computed_again(experiment, tmp_path, harm):
+    first, _, _ = go(experiment, tmp_path)
+    before = (first.folder / "table.parquet").read_bytes()
+    victim = sorted((tmp_path / "mine" / "cells").glob("*.parquet"))[2]
+    victim.write_bytes(harm(victim.read_bytes()))
+    again, ran, said = go(experiment, tmp_path)
+    assert ran == 1
+    assert any(victim.name in s for s in said)
+    assert (again.folder / "table.parquet").read_bytes() == before
+
+
+def test_settings_and_code_decide_which_cells_are_whose(experiment, tmp_path):
+    cell = experiment.module.cells(experiment.settings("laptop"))[0]
+    one = catalogue.identity(experiment, cell, "cpu")
+    assert one == catalogue.identity(experiment, cell, "cpu")
+    assert one != catalogue.identity(experiment, cell, "gpu")
+    other = experiment.module.cells(experiment.module.Settings(shift=2.0))[0]
+    assert one != catalogue.identity(experiment, other, "cpu")
+
+
+def test_comments_claims_and_figures_do_not_change_the_code_version(tmp_path):
+    def version(name: str, source: str) -> str:
+        (tmp_path / name).write_text(textwrap.dedent(source))
+        return catalogue.code_version(catalogue.find(str(tmp_path / name)).module)
+
+    first = version("a.py", SOURCE)
+    assert version("b.py", SOURCE.replace("COUNT = []", "COUNT = []  # counts").replace("It is.", "It is so.")) == first
+    assert version("c.py", SOURCE.replace("0.1 * rng", "0.2 * rng")) != first
+
+
+def test_quick_is_never_evidence(experiment, tmp_path):
+    result, _, _ = go(experiment, tmp_path, tier="quick")
+    assert [v.evidence for v in result.verdicts] == [False]
+
+
+def test_a_second_process_in_the_folder_is_told_who_holds_it(tmp_path):
+    with (
+        store.lock(tmp_path),
+        pytest.raises(rc.UserError, match=r"process \d+ is already working"),
+        store.lock(tmp_path),
+    ):
+        pass
+
+
+def test_writes_are_whole_or_not_at_all(tmp_path, monkeypatch):
+    store.write(tmp_path / "a", b"old")
+    monkeypatch.setattr(store.os, "fsync", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(rc.UserError, match="disk is full"):
+        store.write(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_damaged_checkpoint_counts_as_none(tmp_path):
+    path, said = tmp_path / "c.npz", []
+    store.save_arrays(path, {"a": np.arange(3)})
+    assert store.load_arrays(path, said.append)["a"].tolist() == [0, 1, 2]
+    path.write_bytes(path.read_bytes()[:-9])
+    assert store.load_arrays(path, said.append) is None
+    assert "truncated" in said[0]
+
+
+def test_a_file_that_is_no_experiment_is_one_clear_complaint(tmp_path):
+    (tmp_path / "x.py").write_text("import nonsense_module")
+    with pytest.raises(rc.UserError, match="cannot be imported: ModuleNotFoundError"):
+        catalogue.find(str(tmp_path / "x.py"))
+    (tmp_path / "y.py").write_text("a = 1")
+    with pytest.raises(rc.UserError, match="lacks Settings"):
+        catalogue.find(str(tmp_path / "y.py"))
+
+
+def test_results_load_back_with_their_settings(experiment, tmp_path):
+    result, _, _ = go(experiment, tmp_path, parts=(3,))
+    tier, settings, table = engine.load(experiment, result.folder)
+    assert (tier, settings.parts) == ("laptop", (3,))
+    assert np.array_equal(table["value"], result.table["value"])

@@ -1,0 +1,45 @@
+"""Every experiment, found by its path, keeps the contract and runs at the quick tier."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+
+import pytest
+
+from recombine import engine
+from recombine.engine import catalogue
+
+NAMES = catalogue.names()
+
+
+def test_there_are_experiments():
+    assert {"liang2025/failure", "liang2025/stripes"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_states_its_question_tiers_and_claims(name):
+    experiment = catalogue.find(name)
+    assert experiment.question.endswith("?")
+    for tier in catalogue.TIERS:
+        settings = experiment.settings(tier)
+        assert is_dataclass(settings)
+        assert isinstance(settings, experiment.module.Settings)
+        hash(settings)
+        assert experiment.module.cells(settings)
+    claims = experiment.claims
+    assert len({c.name for c in claims}) == len(claims) > 0
+    for claim in claims:
+        assert claim.says
+        assert claim.source
+        assert claim.controls, f"{claim.name}: a measure without controls may not give a verdict"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_quick_tier_runs_judges_and_draws(name, tmp_path):
+    experiment = catalogue.find(name)
+    order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path, keep_models=True)
+    result = engine.execute(order, engine.Report())
+    assert not result.table.empty
+    assert {v.evidence for v in result.verdicts} == {False}
+    assert (result.folder / "figure.png").stat().st_size > 10_000
+    assert list((tmp_path / name / "cells").glob("*.safetensors"))
