@@ -13,7 +13,7 @@ ROOT = Path(recombine.__file__).parent
 LEVELS = [
     {"core"},
     {"tasks", "splits", "encodings", "models", "interventions", "measures", "theory"},
-    {"train", "record", "claims", "plots"},
+    {"train", "recording", "claims", "plots"},
     {"experiments", "engine", "diagnose"},
     {"cli", "progress", "bench", "page", "engine.__main__", "__main__", "bench.__main__"},
 ]
@@ -29,7 +29,7 @@ def level(module: str) -> int:
     for i, names in enumerate(LEVELS):
         if module in names:
             return i
-    return next(i for i, names in enumerate(LEVELS) if module.split(".")[0] in names)
+    return next(i for i, names in enumerate(LEVELS) if module.split(".", maxsplit=1)[0] in names)
 
 
 def imports(file: Path) -> set[str]:

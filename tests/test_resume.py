@@ -18,7 +18,7 @@ KILLS = 5
 def start(out: Path) -> subprocess.Popen:
     words = [word for setting in SETTINGS for word in ("--set", setting)]
     command = [sys.executable, "-m", "recombine.engine", *FLAGS, *words, "--out", str(out)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ))
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, env=dict(os.environ))
 
 
 def table(out: Path) -> bytes:
@@ -29,7 +29,7 @@ def table(out: Path) -> bytes:
 def test_a_run_killed_at_random_moments_ends_with_the_same_table(tmp_path):
     whole = start(tmp_path / "whole")
     began = time.monotonic()
-    assert whole.wait(timeout=300) == 0, whole.stderr.read()
+    assert whole.wait(timeout=300) == 0
     length, moments = time.monotonic() - began, random.Random(0)
     cells = tmp_path / "cut" / "liang2025" / "failure" / "cells"
     killed = 0
@@ -44,11 +44,8 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_table(tmp_path):
             time.sleep(0.01)
         run.send_signal(signal.SIGKILL)
         run.wait()
-        run.stderr.close()
         killed += 1
     last = start(tmp_path / "cut")
-    assert last.wait(timeout=300) == 0, last.stderr.read()
-    last.stderr.close()
-    whole.stderr.close()
+    assert last.wait(timeout=300) == 0
     assert table(tmp_path / "cut") == table(tmp_path / "whole")
     assert not list(cells.glob("*.checkpoint.npz"))

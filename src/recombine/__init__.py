@@ -22,7 +22,7 @@ _HOME = {
     "measures.peak": "misplacement peak_accuracy peak_map peaks",
     "measures.controls": "blind nearest_memory superposition",
     "train": "Recipe adamw adamw_cosine fit member_keys population",
-    "record": "load_model load_record record records save_model save_record truth",
+    "recording": "load_model load_record record records save_model save_record truth",
     "claims": "Verdict by_seed interval judge judge_all",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, make_dataclass
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import tyro
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Parsed = TypeVar("Parsed")
+Tier = Literal["quick", "laptop", "gpu", "paper"]
 
 USAGE = """recombine: does a network recombine what it knows, or only remember it?
 
@@ -49,7 +50,7 @@ class Where:
 class How:
     """Options of every run."""
 
-    tier: Literal["quick", "laptop", "gpu", "paper"] = "laptop"
+    tier: Tier = "laptop"
     """quick proves the plumbing in seconds; laptop takes minutes on two cores; gpu and paper are larger"""
     out: Path = Path("results")
     """folder for results, one below it for each experiment and tier"""
@@ -158,34 +159,24 @@ def run(words: list[str]) -> int:
     return carry_out(orders)
 
 
-def _tier(flags: list[str]) -> str:
+def _tier(flags: list[str]) -> Tier:
     """The tier decides the defaults of all other flags, so it is read first."""
-    for i, word in enumerate(flags):
-        value = (
-            word.partition("=")[2] if word.startswith("--tier=") else flags[i + 1 : i + 2] if word == "--tier" else None
-        )
-        value = value[0] if isinstance(value, list) and value else value
-        if isinstance(value, str) and value in catalogue.TIERS:
-            return value
-    return "laptop"
+    words = " ".join(flags).replace("--tier=", "--tier ").split()
+    after = dict(zip(words, words[1:], strict=False)).get("--tier", "laptop")
+    # A word that names no tier is left for the parser to complain about.
+    return next((tier for tier in get_args(Tier) if tier == after), "laptop")
 
 
-def _order(experiment: catalogue.Experiment, tier: str, flags: list[str], help_: str) -> tuple[Any, How]:
+def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str], help_: str) -> tuple[Any, How]:
     from recombine.engine import Order
 
     usual = experiment.settings(tier)
-    asked = make_dataclass(
-        "Asked",
-        [
-            ("how", Annotated[How, tyro.conf.OmitArgPrefixes]),
-            ("settings", Annotated[type(usual), tyro.conf.OmitArgPrefixes]),
-        ],
-    )
+    fields: list[tuple[str, Any]] = [("how", How), ("settings", type(usual))]
+    asked = make_dataclass("Asked", [(name, tyro.conf.OmitArgPrefixes[kind]) for name, kind in fields])
     prog = f"recombine run {experiment.name}"
-    got = parse(asked, flags, prog, f"{experiment.question}\n\n{help_}", default=asked(How(tier=tier), usual))  # type: ignore[call-arg]
-    how: How = got.how  # type: ignore[attr-defined]
-    settings = got.settings  # type: ignore[attr-defined]
-    return Order(experiment, tier, settings, how.out, keep_models=how.keep_models, cluster=how.ray), how
+    got: Any = parse(asked, flags, prog, f"{experiment.question}\n\n{help_}", default=asked(How(tier=tier), usual))
+    how: How = got.how
+    return Order(experiment, tier, got.settings, how.out, keep_models=how.keep_models, cluster=how.ray), how
 
 
 def carry_out(orders: list[tuple[Any, How]]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from recombine.engine import Report
@@ -33,7 +33,8 @@ class Shown(Report):
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(), console=console, transient=True,
         )  # fmt: skip
-        self.cells, self.task, self.began, self.said, self.first = 0, None, 0.0, 0.0, 0
+        self.cells, self.began, self.said, self.first = 0, 0.0, 0.0, 0
+        self.task: TaskID | None = None
 
     def begin(self, cells: int, finished: int) -> None:
         self.cells = cells

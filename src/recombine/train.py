@@ -218,7 +218,7 @@ def population(
     Member i does exactly what `fit(keys[i])` does: its neighbours cannot reach it, even when they diverge.
     """
     watch = watch or Quiet()
-    given, params, program = _prepare(task, split, make, keys, recipe, dials)
+    given, params, program = _prepare(task, split, make, keys, recipe=recipe, dials=dials)
     state = _begin(params, given, program=program)
     losses: list[np.ndarray] = []
     done = 0
@@ -237,7 +237,7 @@ def population(
     return Run(model, np.concatenate(losses, axis=1), np.asarray(state.diverged_at))
 
 
-def _prepare(task, split, make, keys, recipe, dials) -> tuple[Given, Any, Program]:
+def _prepare(task, split, make, keys, *, recipe, dials) -> tuple[Given, Any, Program]:
     splits = split if isinstance(split, list) else [split] * len(keys)
     rows, counts = zip(*map(_training_rows, splits), strict=True)
     if len(splits) != len(keys):

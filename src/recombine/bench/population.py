@@ -1,4 +1,4 @@
-"""One population of networks against as many separate runs, and against a plain PyTorch loop where torch is installed."""
+"""One population of networks against as many separate runs, and against a plain PyTorch loop if torch is there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recombine.bench._decoder import train, train_in_torch
 
 
 def measure(
-    members: int = 8, size: int = 16, width: int = 32, depth: int = 3, steps: int = 40, repeats: int = 5
+    *, members: int = 8, size: int = 16, width: int = 32, depth: int = 3, steps: int = 40, repeats: int = 5
 ) -> dict:
     """Wall times of the same number of steps; a ratio above 1 means that the population is faster."""
     work = {"size": size, "width": width, "depth": depth, "steps": steps}

@@ -1,6 +1,6 @@
 """Maps an experiment's cells to a table, verdicts and a figure: here, or on a Ray cluster.
 
-A finished cell is a file; a run that was killed starts again where it stopped and ends with the same table, bit for bit.
+A finished cell is a file; a run that was killed goes on where it stopped and ends with the same table, bit for bit.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Keeper:
 
     def trained(self, label: str, model: Any) -> None:
         if self.keep_models:
-            from recombine.record import save_model
+            from recombine.recording import save_model
 
             save_model(model, self.cells.folder / f"{self.identity}.{label}.safetensors")
 
@@ -254,9 +254,8 @@ def _provenance(order: Order, seconds: float) -> dict[str, Any]:
 def _commit() -> str | None:
     """The commit of the checkout that the code runs from, if it is one."""
     try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=5
-        )
+        asked = {"cwd": Path(__file__).parent, "capture_output": True, "text": True, "timeout": 5}
+        done = subprocess.run(["git", "rev-parse", "HEAD"], check=False, **asked)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

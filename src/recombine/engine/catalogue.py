@@ -19,13 +19,14 @@ import recombine
 from recombine.core import Claim, UserError
 
 TIERS = ("quick", "laptop", "gpu", "paper")
-# What experiments import from: an edit there may change any result.
+_SHOW = "_show.py"  # a paper's file that judges and draws rows, and makes none
+# What experiments are made of: an edit there may change any result.
 _CODE = (
     "core.py",
     "splits.py",
     "encodings.py",
     "train.py",
-    "record.py",
+    "recording.py",
     "tasks",
     "models",
     "interventions",
@@ -78,7 +79,7 @@ def find(name: str) -> Experiment:
 def did_you_mean(word: str, known: list[str]) -> str:
     tails = {k.split("/")[-1]: k for k in known}
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    close = close or [tails[t] for t in difflib.get_close_matches(word.split("/")[-1], list(tails), n=1)]
+    close = close or [tails[t] for t in difflib.get_close_matches(word.rsplit("/", maxsplit=1)[-1], list(tails), n=1)]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -86,7 +87,8 @@ def _from_file(path: Path) -> Experiment:
     if not path.is_file():
         raise UserError(f"there is no experiment file {path}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -126,6 +128,7 @@ def code_version(module: ModuleType) -> str:
     files = [f for part in _CODE for f in sorted([root / part] if part.endswith(".py") else (root / part).glob("*.py"))]
     here = Path(module.__file__ or "")
     siblings = sorted(here.parent.glob("_[!_]*.py")) if module.__package__ else []
+    siblings = [f for f in siblings if f.name != _SHOW]
     digest = hashlib.sha256()
     for file in [*files, *siblings]:
         digest.update(_bare_code(file.read_text()).encode())
@@ -134,7 +137,7 @@ def code_version(module: ModuleType) -> str:
 
 
 def _bare_code(source: str, leave_out: tuple[str, ...] = ()) -> str:
-    """The code alone: no docstrings, none of the definitions named (they judge and draw rows, they do not make them)."""
+    """The code alone: no docstrings, none of the definitions named (they judge and draw rows)."""
     tree = ast.parse(source)
     tree.body = [node for node in tree.body if not set(_defines(node)) & set(leave_out)]
     for node in ast.walk(tree):

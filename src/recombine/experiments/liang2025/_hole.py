@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 import recombine as rc
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +114,9 @@ def controls(settings: HoleSettings) -> list[dict]:
     perfect = rc.truth(task, z, key=jax.random.key(settings.seed))
     systems = {
         "perfect": perfect,
-        "superposition": rc.superposition(bright(settings, perfect), donut),
+        "blind": rc.blind(perfect),
         "nearest memory": rc.nearest_memory(perfect, donut),
+        "superposition": bright(settings, rc.superposition(bright(settings, perfect), donut)),
     }
     return [
         {"condition": f"control: {name}", "seed": 0, **measures(settings, system, donut)}
@@ -127,7 +125,7 @@ def controls(settings: HoleSettings) -> list[dict]:
 
 
 def bright(settings: HoleSettings, answer: rc.Record) -> rc.Record:
-    """Pictures as intensities, whatever their polarity."""
+    """Pictures as intensities, whatever their polarity; the same step again turns them back."""
     y, y_hat = (rc.intensity(a, dark=settings.dark) for a in (answer.y, answer.y_hat))
     return rc.Record(answer.z, answer.x, y, y_hat)
 
@@ -162,74 +160,3 @@ def test_key(settings: HoleSettings):
     import jax
 
     return jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 1)
-
-
-def _control(table: pd.DataFrame, name: str, column: str) -> float:
-    return float(rc.by_seed(table, column, condition=f"control: {name}").iloc[0])
-
-
-PEAK_CONTROLS = (
-    rc.Check(
-        "a perfect solver is right in the hole",
-        lambda t: _control(t, "perfect", "accuracy1_interior"),
-        at_least=1.0,
-    ),
-    rc.Check(
-        "a superposition of memories is wrong in the interior",
-        lambda t: 1 - _control(t, "superposition", "accuracy1_interior"),
-        at_least=0.9,
-    ),
-    rc.Check(
-        "the nearest memory is wrong in the interior",
-        lambda t: 1 - _control(t, "nearest memory", "accuracy1_interior"),
-        at_least=0.9,
-    ),
-)
-ERROR_CONTROLS = (
-    rc.Check(
-        "a perfect solver has no error in the hole",
-        lambda t: -_control(t, "perfect", "mse_hole"),
-        at_least=0.0,
-    ),
-    rc.Check(
-        "the nearest memory has none on the donut and much in the hole",
-        lambda t: _control(t, "nearest memory", "mse_hole") - _control(t, "nearest memory", "mse_donut"),
-        at_least=1e-3,
-    ),
-)
-
-
-def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.DataFrame], good: Sequence[str] = ()):
-    """A column a condition: where over (x, y) the answer is misplaced, its error, samples from the hole, the seeds."""
-    plots = rc.plots
-    wanted = table[table.condition == "control: perfect"].iloc[0]["samples"]
-    figure, axes = plots.panels(rows=6, columns=len(columns) + 1)
-    for column, (title, rows) in enumerate(columns.items()):
-        images = int(rows["images"].iloc[0])
-        scales = _maps(settings, axes[:2, column], rows, f"{title}\n{images} pictures")
-        first = rows.sort_values("seed").iloc[0]["samples"]
-        for i, (answer, truth) in enumerate(zip(first, wanted, strict=True), start=2):
-            plots.picture(axes[i, column], answer, mark=plots.brightest(truth))
-        places = {p: rows[f"accuracy1_{p}"].to_numpy() for p in ("trained", "hole", "interior")}
-        plots.dots(axes[5, column], places, colour=plots.GOOD if title in good else plots.BAD)
-    for row, (image, label) in enumerate(zip(scales, ("peak misplaced by (pixels)", "squared error"), strict=True)):
-        plots.colour_bar(figure, image, axes[row, -1], f"{label},\nmean over seeds")
-    for i, truth in enumerate(wanted, start=2):
-        plots.picture(axes[i, -1], truth, mark=plots.brightest(truth), title="truth" if i == 2 else "")
-    axes[2, 0].set_ylabel("one network's answers\nin the hole")
-    axes[5, 0].set_ylabel("placed within 1 pixel\n(a dot is a network)")
-    axes[5, -1].axis("off")
-    figure.suptitle(f"The square {settings.low}..{settings.high} (blue) is never trained on", fontsize=10)
-    return figure
-
-
-def _maps(settings: HoleSettings, axes, rows: pd.DataFrame, title: str) -> list:
-    """Two maps over (x, y), averaged over seeds, with the hole marked; returns the images, for their scales."""
-    misplaced, errors = (np.mean(np.stack(list(rows[name])), axis=0) for name in ("peak_map", "error_map"))
-    images = [
-        rc.plots.heat_map(axes[0], misplaced, title=title, low=0, high=settings.size / 2),
-        rc.plots.error_map(axes[1], errors),
-    ]
-    for place in axes:
-        rc.plots.box(place, settings.low, settings.high)
-    return images

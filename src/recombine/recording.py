@@ -60,7 +60,8 @@ def _answer(params: Any, x: jax.Array, *, static: Any, keep: tuple[str, ...]):
 def save_record(record: Record, path: Path) -> None:
     """Write a record as npz; activations are prefixed by `acts/`."""
     acts = {f"acts/{name}": a for name, a in record.acts.items()}
-    np.savez(path, **{name: getattr(record, name) for name in _FIELDS}, **acts)
+    arrays = {name: getattr(record, name) for name in _FIELDS} | acts
+    np.savez(path, allow_pickle=False, **arrays)
 
 
 def load_record(path: Path) -> Record:
@@ -74,7 +75,7 @@ def load_record(path: Path) -> Record:
     if missing:
         raise UserError(f"{path} is not a record: it lacks {', '.join(missing)}")
     acts = {name.removeprefix("acts/"): a for name, a in arrays.items() if name.startswith("acts/")}
-    return Record(*(arrays[name] for name in _FIELDS), acts)
+    return Record(acts=acts, **{name: arrays[name] for name in _FIELDS})
 
 
 def save_model(model: Any, path: Path) -> None:

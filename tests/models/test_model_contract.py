@@ -1,0 +1,119 @@
+"""What every network must keep to, whatever it computes: one row a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from recombine.models.cnn import CNNDecoder
+from recombine.models.encoder import CNNEncoder
+from recombine.models.mlp import MLPDecoder
+from recombine.models.pixels import PixelMLP
+from recombine.models.rendering import Rendering
+from recombine.models.transformer import TransformerDecoder, pre_norm
+
+SIZE = 8
+PICTURE, CODE = (SIZE, SIZE), (2 * SIZE,)
+
+
+class Case(NamedTuple):
+    make: Callable[[jax.Array], Any]
+    asked: tuple[int, ...]
+    answer: tuple[int, ...]
+    acts: dict[str, tuple[int, ...]]
+
+
+CASES = {
+    "cnn": Case(
+        lambda key: CNNDecoder(2 * SIZE, SIZE, width=3, depth=2, key=key),
+        CODE,
+        PICTURE,
+        {"layer0": (2, 2, 3), "layer1": (4, 4, 3), "layer2": (8, 8, 3)},
+    ),
+    "mlp": Case(
+        lambda key: MLPDecoder(2 * SIZE, SIZE, width=5, depth=2, key=key),
+        CODE,
+        PICTURE,
+        {"layer0": (5,), "layer1": (5,)},
+    ),
+    "rendering": Case(
+        lambda key: Rendering(SIZE, channels=3, depth=1, key=key),
+        CODE,
+        PICTURE,
+        {"embed_x": PICTURE, "embed_y": PICTURE, "layer0": (8, 8, 2), "layer1": (8, 8, 3)},
+    ),
+    "pixels": Case(
+        lambda key: PixelMLP(2 * SIZE, SIZE, width=4, depth=2, key=key),
+        CODE,
+        PICTURE,
+        {"embedding": (8, 8, 4), "layer0": (8, 8, 4), "layer1": (8, 8, 4)},
+    ),
+    "transformer": Case(
+        lambda key: TransformerDecoder(2 * SIZE, SIZE, width=4, depth=1, heads=2, key=key),
+        CODE,
+        PICTURE,
+        {"embedding": (8, 8, 4), "layer0": (8, 8, 4)},
+    ),
+    "transformer, pre-norm": Case(
+        lambda key: TransformerDecoder(2 * SIZE, SIZE, width=4, depth=1, heads=1, place=pre_norm, key=key),
+        CODE,
+        PICTURE,
+        {"embedding": (8, 8, 4), "layer0": (8, 8, 4)},
+    ),
+    "encoder": Case(
+        lambda key: CNNEncoder(SIZE, 3, channels=(2, 4), width=5, key=key),
+        PICTURE,
+        (3,),
+        {"layer0": (4, 4, 2), "layer1": (2, 2, 4), "layer2": (5,)},
+    ),
+}
+every_model = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+@every_model
+def test_answers_one_example_and_names_its_activations(case):
+    model = eqx.filter_eval_shape(case.make, jax.random.key(0))
+    y, acts = eqx.filter_eval_shape(model, jax.ShapeDtypeStruct(case.asked, jnp.float32))
+    assert y.shape == case.answer
+    assert {name: a.shape for name, a in acts.items()} == case.acts
+
+
+@every_model
+def test_a_population_has_finite_gradients_in_every_parameter(case):
+    x = jax.random.normal(jax.random.key(1), (3, *case.asked))
+    models = eqx.filter_vmap(case.make)(jax.random.split(jax.random.key(0), 2))
+
+    @eqx.filter_jit
+    @eqx.filter_vmap
+    @eqx.filter_grad
+    def gradient(model):
+        return jnp.mean((jax.vmap(model)(x)[0] - 1.0) ** 2)
+
+    slopes = jax.tree.leaves(eqx.filter(gradient(models), eqx.is_array))
+    assert all(len(a) == 2 and np.all(np.isfinite(a)) for a in slopes)
+    assert all(np.any(a != 0) for a in slopes)
+
+
+@every_model
+def test_two_networks_of_one_kind_share_a_program(case):
+    first, second = (
+        eqx.partition(eqx.filter_vmap(case.make)(jax.random.split(jax.random.key(i), 2)), eqx.is_inexact_array)[1]
+        for i in (0, 1)
+    )
+    assert hash(first) == hash(second)
+    assert first == second
+    assert not [a for a in jax.tree.leaves(first) if eqx.is_array(a) or isinstance(a, np.ndarray)]
+
+
+@every_model
+def test_half_precision_stays_half_precision(case):
+    half = lambda a: jax.ShapeDtypeStruct(a.shape, jnp.bfloat16) if hasattr(a, "dtype") else a  # noqa: E731
+    model = jax.tree.map(half, eqx.filter_eval_shape(case.make, jax.random.key(0)))
+    y, acts = eqx.filter_eval_shape(model, jax.ShapeDtypeStruct(case.asked, jnp.bfloat16))
+    assert {a.dtype for a in (y, *acts.values())} == {jnp.dtype(jnp.bfloat16)}

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from recombine import encodings
+from recombine.core import ABSENT, UserError
+
+SIZE = 8
+SILENT = [
+    encodings.one_hot(SIZE),
+    encodings.local_bump(SIZE, 1.5, 3.0),
+    encodings.padded_bump(SIZE),
+    encodings.positional(SIZE),
+    encodings.rate(),
+    encodings.rate(flag=False),
+    encodings.scaled_rate(SIZE),
+    encodings.scaled_rate(SIZE, flag=False),
+]
+EVERY = [*SILENT, encodings.padded_bump(SIZE, absent=encodings.in_margin)]
+
+
+def named(encode: encodings.Encoding) -> str:
+    return f"{encode.name}, {encode.size} units"
+
+
+@pytest.mark.parametrize("encode", EVERY, ids=named)
+def test_an_encoding_knows_its_size_and_is_the_same_for_cells_and_reals(encode):
+    codes = jax.vmap(encode)(jnp.arange(SIZE))
+    assert codes.shape == (SIZE, encode.size)
+    assert codes.dtype == jnp.float32
+    assert encodings.width(encode) == encode.size
+    assert np.allclose(codes, jax.vmap(encode)(jnp.arange(SIZE, dtype=jnp.float32)), atol=1e-6)
+    assert len(np.unique(codes, axis=0)) == SIZE
+
+
+@pytest.mark.parametrize("encode", SILENT, ids=named)
+def test_an_absent_part_is_all_zeros(encode):
+    assert np.all(encode(jnp.asarray(ABSENT)) == 0)
+
+
+@pytest.mark.parametrize("encode", [e for e in EVERY if e.smooth], ids=named)
+def test_smooth_encodings_have_the_derivative_of_their_differences(encode):
+    encodings.require_smooth(encode)
+    v, step = 2.3, 1e-2
+    exact = jax.jacfwd(encode)(jnp.asarray(v))
+    differences = (encode(jnp.asarray(v + step)) - encode(jnp.asarray(v - step))) / (2 * step)
+    assert np.allclose(exact, differences, atol=1e-3)
+
+
+def test_derivatives_of_a_discontinuous_encoding_are_refused():
+    with pytest.raises(UserError, match="one-hot 8 has no derivative"):
+        encodings.require_smooth(encodings.one_hot(SIZE))
+    with pytest.raises(UserError, match="does not say whether it is smooth"):
+        encodings.require_smooth(lambda v: v[None])
+
+
+def test_equal_encodings_are_equal_and_hash_alike():
+    assert encodings.local_bump(SIZE) == encodings.local_bump(SIZE, 1.0)
+    assert hash(encodings.local_bump(SIZE)) == hash(encodings.local_bump(SIZE, 1.0))
+    assert encodings.local_bump(SIZE) != encodings.local_bump(SIZE, 2.0)
+    assert encodings.padded_bump(SIZE) != encodings.padded_bump(SIZE, absent=encodings.in_margin)
+
+
+def test_codes_are_their_formulas():
+    v, k = 3, np.arange(SIZE)
+    place = jnp.asarray(v)
+    assert np.allclose(encodings.one_hot(SIZE)(place), k == v)
+    assert np.allclose(encodings.local_bump(SIZE, 1.5, 3.0)(place), np.exp(-((k - v) ** 2) / (6 * 1.5**2)))
+    assert np.allclose(encodings.rate()(place), [3, 1])
+    assert np.allclose(encodings.scaled_rate(7)(place), [0, 1], atol=1e-6)
+    waves = v * 10000.0 ** (-2 * np.arange(SIZE // 2) / SIZE)
+    assert np.allclose(encodings.positional(SIZE)(place), [*np.sin(waves), *np.cos(waves)], atol=1e-6)
+
+
+def test_a_padded_bump_holds_the_local_bump_and_its_margin():
+    padded, local = encodings.padded_bump(SIZE), encodings.local_bump(SIZE)
+    assert padded.size == SIZE + 12
+    assert np.allclose(padded(jnp.asarray(3))[6:-6], local(jnp.asarray(3)))
+    absent = encodings.padded_bump(SIZE, absent=encodings.in_margin)(jnp.asarray(ABSENT))
+    assert np.argmax(absent) in (2, 3)
+    assert np.sum(absent[:6]) > 0.95 * np.sum(absent)
+
+
+def test_sizes_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="even"):
+        encodings.positional(7)
+    with pytest.raises(ValueError, match="cannot be scaled"):
+        encodings.scaled_rate(1)
+    with pytest.raises(ValueError, match="margin"):
+        encodings.padded_bump(SIZE, margin=0, absent=encodings.in_margin)(jnp.asarray(0))
