@@ -136,11 +136,11 @@ def test_bfloat16_computes_near_float32_and_keeps_float32_weights(trained):
 
 
 def test_a_penalty_is_weighed_by_its_dial(trained):
-    def size(model, acts):
-        return jnp.sum(model.weight**2)
+    def size(model, acts, dials, progress):
+        return dials["weight"] * (progress > 0.5) * jnp.sum(model.weight**2)
 
     recipe = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine, penalty=size)
-    run = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2, "penalty": [0.0, 1.0, 1.0]})
+    run = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2, "weight": [0.0, 1.0, 1.0]})
     assert np.allclose(run.model.weight[0], trained.model.weight[0], atol=1e-6)
     assert jnp.sum(run.model.weight[1] ** 2) < jnp.sum(trained.model.weight[1] ** 2)
 

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, make_dataclass
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -162,7 +162,7 @@ def run(words: list[str]) -> int:
 def _tier(flags: list[str]) -> Tier:
     """The tier decides the defaults of all other flags, so it is read first."""
     words = " ".join(flags).replace("--tier=", "--tier ").split()
-    after = dict(zip(words, words[1:], strict=False)).get("--tier", "laptop")
+    after = dict(pairwise(words)).get("--tier", "laptop")
     # A word that names no tier is left for the parser to complain about.
     return next((tier for tier in get_args(Tier) if tier == after), "laptop")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import equinox as eqx
 import jax
@@ -69,7 +70,7 @@ def load_record(path: Path) -> Record:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise UserError(f"{path} is not a record (npz): {error}") from error
     missing = [name for name in _FIELDS if name not in arrays]
     if missing:

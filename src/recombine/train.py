@@ -46,6 +46,14 @@ def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
     return jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(jnp.asarray(members))
 
 
+class Penalty(Protocol):
+    """What is added to the loss: of the model and a batch's activations, the dials, and how far training is (0 to 1)."""
+
+    def __call__(
+        self, model: Any, acts: dict[str, jax.Array], dials: Mapping[str, jax.Array], progress: jax.Array, /
+    ) -> jax.Array: ...
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How to train: everything that shapes the compiled program. Numbers that do not are dials."""
@@ -54,7 +62,7 @@ class Recipe:
     batch: int = 32
     optimiser: Callable[[Mapping[str, jax.Array], int], optax.GradientTransformation] = adamw
     loss: Callable[[jax.Array, jax.Array], jax.Array] = squared_error
-    penalty: Callable[[Any, dict[str, jax.Array]], jax.Array] | None = None
+    penalty: Penalty | None = None
     compute: Any = jnp.float32
     chunks: int = 20
 
@@ -63,7 +71,7 @@ class Recipe:
         return max(1, self.steps // self.chunks)
 
 
-DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2, "penalty": 0.0}
+DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2}
 
 
 class Watch(Protocol):
@@ -145,21 +153,22 @@ class Program:
     static: Any
     recipe: Recipe
 
-    def objective(self, params: Any, given: Given, x: jax.Array, y: jax.Array) -> jax.Array:
+    def objective(self, params: Any, given: Given, x: jax.Array, y: jax.Array, progress: jax.Array) -> jax.Array:
         """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
         model = eqx.combine(_cast(params, self.recipe.compute), self.static)
         y_hat, acts = jax.vmap(model)(_cast(x, self.recipe.compute))
         loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
         if self.recipe.penalty is None:
             return loss
-        return loss + given.dials["penalty"] * self.recipe.penalty(eqx.combine(params, self.static), acts)
+        return loss + self.recipe.penalty(eqx.combine(params, self.static), acts, given.dials, progress)
 
     def step(self, given: Given, combinations: jax.Array, state: State, index: jax.Array) -> tuple[State, jax.Array]:
         """One batch, drawn uniformly from the training combinations, and one update."""
         choose, draw = jax.random.split(jax.random.fold_in(given.key, index))
         rows = given.rows[jax.random.randint(choose, (self.recipe.batch,), 0, given.count)]
         x, y = jax.vmap(self.sample)(combinations[rows], jax.random.split(draw, self.recipe.batch))
-        loss, grads = jax.value_and_grad(self.objective)(state.params, given, x, y)
+        progress = index / self.recipe.steps
+        loss, grads = jax.value_and_grad(self.objective)(state.params, given, x, y, progress)
         optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
         updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
         bad = (state.diverged_at < 0) & ~jnp.isfinite(loss)

@@ -1,28 +1,28 @@
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from recombine.models.transformer import Attention, TransformerDecoder, post_norm, pre_norm
 
 
-def test_attention_is_the_formula():
+def test_attention_is_the_formula(filled):
     tokens, width, heads = 3, 4, 2
-    attention = Attention(width, heads, jax.random.key(0))
-    h = np.asarray(jax.random.normal(jax.random.key(1), (tokens, width)))
-    mixed = (h @ attention.mix).reshape(tokens, 3, heads, width // heads)
+    attention = filled(lambda key: Attention(width, heads, key))
+    h = np.random.default_rng(1).normal(size=(tokens, width)).astype(np.float32)
+    mixed = (h @ np.asarray(attention.mix) + np.asarray(attention.mix_bias)).reshape(tokens, 3, heads, width // heads)
     seen = np.zeros((tokens, heads, width // heads))
     for head in range(heads):
-        query, key, value = (np.asarray(mixed[:, i, head]) for i in range(3))
+        query, key, value = (mixed[:, i, head] for i in range(3))
         weights = np.exp(query @ key.T / np.sqrt(width / heads))
         seen[:, head] = weights / weights.sum(axis=1, keepdims=True) @ value
-    assert np.allclose(attention(h), seen.reshape(tokens, width) @ attention.read_out, atol=1e-5)
+    wanted = seen.reshape(tokens, width) @ np.asarray(attention.read_out) + np.asarray(attention.read_out_bias)
+    assert np.allclose(attention(h), wanted, atol=1e-5)
 
 
 def test_the_norm_stands_behind_the_sum_or_before_the_sublayer():
-    h = jnp.array([1.0, 2.0])
+    h = np.array([1.0, 2.0])
     norm, sublayer = (lambda a: 10 * a), (lambda a: a + 1)
     assert np.allclose(post_norm(norm, sublayer, h), [30, 50])
     assert np.allclose(pre_norm(norm, sublayer, h), [12, 23])

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 Penalty = Callable[[Any, dict[str, jax.Array]], jax.Array]
-_TINY = 1e-8
+_LEAST, _NOTHING = 1e-8, 1e-16  # the smallest p; the sum of squares below which a token counts as empty
 
 
 class Factorised(Protocol):
@@ -27,8 +27,8 @@ class Factorised(Protocol):
 def entropy(model: Factorised, acts: dict[str, jax.Array]) -> jax.Array:
     """sum_f sum_t H_t, H_t = -sum_n p_n ln p_n, p_n = lambda_n^2 / sum_m lambda_m^2: least with one mode per token."""
     squares = model.lambdas**2
-    total = jnp.maximum(jnp.sum(squares, axis=-1, keepdims=True), jnp.finfo(squares.dtype).tiny)
-    p = jnp.maximum(squares / total, _TINY)
+    total = jnp.maximum(jnp.sum(squares, axis=-1, keepdims=True), _NOTHING)
+    p = jnp.maximum(squares / total, _LEAST)
     return -jnp.sum(p * jnp.log(p))
 
 
