@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -68,7 +69,7 @@ def save_record(record: Record, path: Path) -> None:
 def load_record(path: Path) -> Record:
     """Read a record that `save_record`, or any framework's own code, wrote."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise UserError(f"{path} is not a record (npz): {error}") from error
