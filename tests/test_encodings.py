@@ -28,26 +28,27 @@ def named(encode: encodings.Encoding) -> str:
 
 @pytest.mark.parametrize("encode", EVERY, ids=named)
 def test_an_encoding_knows_its_size_and_is_the_same_for_cells_and_reals(encode):
-    codes = jax.vmap(encode)(jnp.arange(SIZE))
+    every = jax.jit(jax.vmap(encode))
+    codes = every(np.arange(SIZE))
     assert codes.shape == (SIZE, encode.size)
     assert codes.dtype == jnp.float32
     assert encodings.width(encode) == encode.size
-    assert np.allclose(codes, jax.vmap(encode)(jnp.arange(SIZE, dtype=jnp.float32)), atol=1e-6)
+    assert np.allclose(codes, every(np.arange(SIZE, dtype=np.float32)), atol=1e-6)
     assert len(np.unique(codes, axis=0)) == SIZE
 
 
 @pytest.mark.parametrize("encode", SILENT, ids=named)
 def test_an_absent_part_is_all_zeros(encode):
-    assert np.all(encode(jnp.asarray(ABSENT)) == 0)
+    assert not np.any(np.asarray(jax.jit(encode)(ABSENT)))
 
 
 @pytest.mark.parametrize("encode", [e for e in EVERY if e.smooth], ids=named)
 def test_smooth_encodings_have_the_derivative_of_their_differences(encode):
     encodings.require_smooth(encode)
-    v, step = 2.3, 1e-2
-    exact = jax.jacfwd(encode)(jnp.asarray(v))
-    differences = (encode(jnp.asarray(v + step)) - encode(jnp.asarray(v - step))) / (2 * step)
-    assert np.allclose(exact, differences, atol=1e-3)
+    step = 1e-2
+    below, above = jax.jit(jax.vmap(encode))(jnp.array([2.3 - step, 2.3 + step]))
+    exact = jax.jit(jax.jacfwd(encode))(np.float32(2.3))
+    assert np.allclose(exact, (np.asarray(above) - np.asarray(below)) / (2 * step), atol=1e-3)
 
 
 def test_derivatives_of_a_discontinuous_encoding_are_refused():

@@ -176,7 +176,7 @@ def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str], help_
     prog = f"recombine run {experiment.name}"
     got: Any = parse(asked, flags, prog, f"{experiment.question}\n\n{help_}", default=asked(How(tier=tier), usual))
     how: How = got.how
-    return Order(experiment, tier, got.settings, how.out, keep_models=how.keep_models, cluster=how.ray), how
+    return Order(experiment, tier, got.settings, how.out, keep_models=how.keep_models, cluster=how.ray is not None), how
 
 
 def carry_out(orders: list[tuple[Any, How]]) -> int:
@@ -185,7 +185,8 @@ def carry_out(orders: list[tuple[Any, How]]) -> int:
 
     console, finished = _console(), []
     how = orders[0][1]
-    prepare(device=how.device or ("gpu" if how.tier == "gpu" else "auto"), cache=cache_folder(os.environ))
+    device = how.device or ("gpu" if how.tier == "gpu" else "auto")
+    prepare(device=device, cache=cache_folder(os.environ), ray=how.ray)
     try:
         for order, _ in orders:
             result = execute(order, Shown(console, f"{order.experiment.name}, {order.tier} tier"))

@@ -16,14 +16,14 @@ TOKENS, MODES, SIZE = 3, 4, 5
 class Tables(NamedTuple):
     """What penalties look at in a network; by default constant vectors and one mode."""
 
-    lambdas: np.ndarray = np.tile(np.float32([0, -2, 0, 0]), (2, TOKENS, 1))
-    u: np.ndarray = np.ones((2, TOKENS, MODES, SIZE), np.float32)
-    v: np.ndarray = np.ones((2, TOKENS, MODES, SIZE), np.float32)
+    lambdas: jax.Array = jnp.tile(jnp.array([0.0, -2.0, 0.0, 0.0]), (2, TOKENS, 1))
+    u: jax.Array = jnp.ones((2, TOKENS, MODES, SIZE))
+    v: jax.Array = jnp.ones((2, TOKENS, MODES, SIZE))
 
 
 def drawn() -> Tables:
     random = np.random.default_rng(0)
-    return Tables(*(random.normal(size=a.shape).astype(np.float32) for a in Tables()))
+    return Tables(*(jnp.asarray(random.normal(size=a.shape), a.dtype) for a in Tables()))
 
 
 def test_one_mode_has_no_entropy():
@@ -31,7 +31,7 @@ def test_one_mode_has_no_entropy():
 
 
 def test_equal_modes_have_the_log_of_their_number_for_each_token_and_factor():
-    model = Tables(lambdas=np.tile(np.float32([3, -3, 3, -3]), (2, TOKENS, 1)))
+    model = Tables(lambdas=jnp.tile(jnp.array([3.0, -3.0, 3.0, -3.0]), (2, TOKENS, 1)))
     assert float(entropy(model, {})) == pytest.approx(2 * TOKENS * np.log(MODES), rel=1e-5)
 
 
@@ -41,7 +41,7 @@ def test_constant_vectors_of_any_length_have_no_variance():
 
 def test_variance_is_unbiased_summed_and_taken_of_the_stored_vectors():
     _, u, v = drawn()
-    wanted = np.var(u, axis=-1, ddof=1).sum() + np.var(v, axis=-1, ddof=1).sum()
+    wanted = sum(np.var(np.asarray(a), axis=-1, ddof=1).sum() for a in (u, v))
     assert float(variance(Tables(u=u, v=v), {})) == pytest.approx(wanted, rel=1e-5)
     assert float(variance(Tables(u=3 * u, v=3 * v), {})) == pytest.approx(9 * wanted, rel=1e-5)
 
@@ -50,7 +50,7 @@ def test_variance_is_unbiased_summed_and_taken_of_the_stored_vectors():
 def test_gradients_are_finite_even_for_empty_tables(penalty):
     gradient = jax.jit(jax.grad(lambda model: penalty(model, {})))
     for scale in (0.0, 1e-20, 1e-12, 1e-8, 1e-4, 1.0):
-        slopes = gradient(Tables(*(np.float32(scale) * a for a in drawn())))
+        slopes = gradient(Tables(*(scale * a for a in drawn())))
         assert all(np.all(np.isfinite(a)) for a in slopes), scale
 
 
@@ -65,9 +65,9 @@ def test_a_ramp_is_off_then_rises_then_stays():
 def test_weights_are_dials_one_for_each_member():
     model = drawn()
     price = weighted(Ramp(0.2, 0.4))
-    dials = {"entropy": np.float32([0, 0.1, 0, 0.1]), "variance": np.float32([0, 0, 0.01, 0.01])}
+    dials = {"entropy": jnp.array([0, 0.1, 0, 0.1]), "variance": jnp.array([0, 0, 0.01, 0.01])}
     early, late = jax.jit(jax.vmap(jax.vmap(partial(price, model, {}), (0, None)), (None, 0)))(
-        dials, np.float32([0.1, 0.4])
+        dials, jnp.array([0.1, 0.4])
     )
     h, s = float(entropy(model, {})), float(variance(model, {}))
     assert np.allclose(early, [0, 0, 0.01 * s, 0.01 * s], rtol=1e-5)

@@ -12,7 +12,7 @@ from recombine.models.encoder import CNNEncoder, halve
 @pytest.mark.parametrize("side", [7, 8])
 def test_halving_is_xlas_convolution_of_stride_two(side):
     random = np.random.default_rng(0)
-    picture, kernel = (random.normal(size=s).astype(np.float32) for s in ((side, side, 2), (3, 3, 2, 3)))
+    picture, kernel = (jnp.asarray(random.normal(size=s), jnp.float32) for s in ((side, side, 2), (3, 3, 2, 3)))
     wanted = jax.lax.conv_general_dilated(
         picture[None], kernel, (2, 2), ((1, 1), (1, 1)), dimension_numbers=("NHWC", "HWIO", "NHWC")
     )[0]

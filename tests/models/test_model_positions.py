@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import equinox as eqx
 import numpy as np
 import pytest
 
@@ -31,7 +32,7 @@ def test_the_embedding_cannot_be_changed_and_needs_a_fitting_width():
 def test_a_pixel_is_answered_by_itself(filled):
     model = filled(lambda key: PixelMLP(6, 5, width=8, depth=2, key=key))
     x = np.linspace(-1, 1, 6, dtype=np.float32)
-    y, acts = model(x)
+    y, acts = eqx.filter_jit(model)(x)
     h = model.embed(x) + positions.embedding(5, 8)[3, 1]
     for layer, slope in zip(model.hidden, model.slopes, strict=True):
         h = slope(layer(h))

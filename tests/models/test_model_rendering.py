@@ -25,7 +25,7 @@ def test_the_network_as_released_has_its_number_of_parameters():
 
 
 def test_vectors_start_at_length_one_and_lambda_at_variance_one_over_size():
-    model = eqx.filter_jit(lambda key: Rendering(16, key=key))(jax.random.key(0))
+    model = eqx.filter_jit(lambda key: Rendering(16, depth=0, key=key))(jax.random.key(0))
     assert np.allclose(np.linalg.norm(np.asarray(model.u), axis=-1), 1.0, atol=1e-5)
     assert np.allclose(np.linalg.norm(np.asarray(model.v), axis=-1), 1.0, atol=1e-5)
     assert np.std(np.asarray(model.lambdas)) == pytest.approx(1 / 4, rel=0.15)
@@ -33,7 +33,7 @@ def test_vectors_start_at_length_one_and_lambda_at_variance_one_over_size():
 
 def test_the_maps_of_a_pair_are_the_sums_of_their_modes(filled):
     model = filled(make)
-    _, acts = model(code(3, 1))
+    _, acts = eqx.filter_jit(model)(code(3, 1))
     for factor, token in enumerate((3, 1)):
         u, v, scale = (np.asarray(a)[factor, token] for a in (model.u, model.v, model.lambdas))
         u, v = (a / np.linalg.norm(a, axis=-1, keepdims=True) for a in (u, v))
@@ -47,7 +47,7 @@ def test_tables_are_plain_arrays_and_agree_with_the_network(filled):
     shapes = {"lambda_x": (4, 3), "lambda_y": (4, 3), "map_x": (4, 4, 4), "map_y": (4, 4, 4)}
     assert {name: a.shape for name, a in stored.items()} == shapes
     assert all(type(a) is np.ndarray for a in stored.values())
-    _, acts = model(code(3, 0))
+    _, acts = eqx.filter_jit(model)(code(3, 0))
     assert np.allclose(stored["map_x"][3], acts["embed_x"], atol=1e-6)
     assert np.allclose(stored["map_y"][0], acts["embed_y"], atol=1e-6)
 
@@ -60,7 +60,7 @@ def test_tables_of_a_population_are_stacked(filled):
 
 def test_an_absent_factor_is_an_empty_map_and_empty_tables_have_finite_gradients(filled):
     model = filled(make)
-    _, acts = model(code(2, -1))
+    _, acts = eqx.filter_jit(model)(code(2, -1))
     assert not np.any(np.asarray(acts["embed_y"]))
     empty = eqx.tree_at(lambda m: m.u, model, jnp.zeros_like(model.u))
     slopes = eqx.filter_jit(eqx.filter_grad(lambda m: jnp.sum(m(code(2, -1))[0] ** 2)))(empty)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -42,9 +41,9 @@ def test_quarter_turns_are_exact_and_anticlockwise(degrees):
 def test_between_degrees_the_turn_is_bilinear_with_zeros_from_outside():
     from scipy import ndimage
 
-    picture = np.asarray(jax.random.uniform(jax.random.key(0), (9, 9)))
+    picture = np.random.default_rng(0).uniform(size=(9, 9)).astype(np.float32)
     wanted = ndimage.rotate(picture, 33.0, reshape=False, order=1, mode="grid-constant")
-    assert np.allclose(rotate(jnp.asarray(picture), jnp.deg2rad(33.0)), wanted, atol=1e-5)
+    assert np.allclose(jax.jit(rotate)(picture, np.deg2rad(33.0)), wanted, atol=1e-5)
 
 
 def test_interpolation_across_the_gap_is_not_the_truth(degrees):
@@ -53,6 +52,7 @@ def test_interpolation_across_the_gap_is_not_the_truth(degrees):
 
 
 def test_only_a_square_picture_can_be_rotated():
-    assert rotation(np.ones((6, 6))).sample(np.array([0]), jax.random.key(0))[1].shape == (6, 6)
+    _, y = jax.eval_shape(rotation(np.ones((6, 6))).sample, np.array([0]), jax.random.key(0))
+    assert y.shape == (6, 6)
     with pytest.raises(ValueError, match="square"):
         rotation(np.ones((6, 5)))

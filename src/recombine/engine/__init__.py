@@ -51,7 +51,7 @@ class Order:
     settings: Any
     out: Path
     keep_models: bool = False
-    cluster: str | None = None
+    cluster: bool = False
 
     @property
     def home(self) -> Path:
@@ -93,8 +93,12 @@ class Result:
     seconds: float
 
 
-def prepare(*, device: str = "auto", cache: Path | None = None) -> str:
-    """Choose the device and switch on the persistent compilation cache; returns the backend's name."""
+def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None = None) -> str:
+    """Join a cluster if asked, choose the device, switch on the persistent compilation cache; returns the backend."""
+    if ray is not None:
+        from recombine.engine import cluster
+
+        cluster.connect(ray)
     import jax
 
     if cache is not None:
@@ -149,11 +153,11 @@ def _finished(order: Order, report: Report) -> Iterator[bytes]:
     names = [identity(order.experiment, cell, jax.default_backend()) for cell in cells]
     missing = [i for i, name in enumerate(names) if kept.load(name, report.note) is None]
     report.begin(len(cells), len(cells) - len(missing))
-    if order.cluster is not None:
+    if order.cluster:
         from recombine.engine import cluster
 
         work = [(names[i], cells[i]) for i in missing]
-        for done, (name, rows) in enumerate(cluster.rows(order.experiment, work, kept.folder, order.cluster), start=1):
+        for done, (name, rows) in enumerate(cluster.rows(order.experiment, work, kept.folder), start=1):
             kept.save(name, rows)
             report.cell(len(cells) - len(missing) + done, "on the cluster")
     for i in range(len(cells)):

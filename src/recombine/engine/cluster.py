@@ -10,10 +10,8 @@ from recombine.core import UserError
 from recombine.engine.catalogue import Experiment, find
 
 
-def rows(
-    experiment: Experiment, work: list[tuple[str, Any]], folder: Path, address: str
-) -> Iterator[tuple[str, list[dict]]]:
-    """The rows of each (identity, cell), as they finish. `address` is Ray's: auto, local, or host:port."""
+def connect(address: str) -> None:
+    """Join a Ray cluster: auto, local (one on this machine, for trying), or host:port. Before JAX starts its threads."""
     try:
         import ray
     except ImportError as error:
@@ -22,6 +20,12 @@ def rows(
         ray.init(address=address, log_to_driver=False, ignore_reinit_error=True)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(f"cannot reach a Ray cluster at {address}: {str(error).splitlines()[0]}") from error
+
+
+def rows(experiment: Experiment, work: list[tuple[str, Any]], folder: Path) -> Iterator[tuple[str, list[dict]]]:
+    """The rows of each (identity, cell), as they finish."""
+    import ray
+
     name = experiment.name if experiment.module.__package__ else str(experiment.module.__file__)
     remote = ray.remote(_compute)
     pending = {remote.remote(name, identity, cell, str(folder.resolve())): identity for identity, cell in work}

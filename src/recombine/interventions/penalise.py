@@ -19,9 +19,14 @@ _LEAST, _NOTHING = 1e-8, 1e-16  # the smallest p; the sum of squares below which
 class Factorised(Protocol):
     """A model that stores, for each factor and token, modes u lambda v^T."""
 
-    u: jax.Array
-    v: jax.Array
-    lambdas: jax.Array
+    @property
+    def u(self) -> jax.Array: ...
+
+    @property
+    def v(self) -> jax.Array: ...
+
+    @property
+    def lambdas(self) -> jax.Array: ...
 
 
 def entropy(model: Factorised, acts: dict[str, jax.Array]) -> jax.Array:

@@ -6,13 +6,11 @@ Liang et al. (2025) train it to read x and y, as a bump code or as two numbers. 
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from recombine.models.kernels import Kernel
+from recombine.models.layers import Kernel, Linear, kernels, linears
 
 
 class CNNEncoder(eqx.Module):
@@ -22,8 +20,8 @@ class CNNEncoder(eqx.Module):
     """
 
     halvings: tuple[Kernel, ...]
-    hidden: eqx.nn.Linear
-    read_out: eqx.nn.Linear
+    hidden: Linear
+    read_out: Linear
 
     def __init__(
         self,
@@ -34,13 +32,11 @@ class CNNEncoder(eqx.Module):
         width: int = 128,
         key: jax.Array,
     ):
-        first, last, *keys = jax.random.split(key, len(channels) + 2)
-        through = pairwise((1, *channels))
-        self.halvings = tuple(Kernel(3, *ends, k) for ends, k in zip(through, keys, strict=True))
+        first, last = jax.random.split(key)
+        self.halvings = tuple(kernels(first, (1, *channels)))
         for _ in channels:
             size = (size + 1) // 2
-        self.hidden = eqx.nn.Linear(size**2 * channels[-1], width, key=first)
-        self.read_out = eqx.nn.Linear(width, outputs, key=last)
+        self.hidden, self.read_out = linears(last, (size**2 * channels[-1], width, outputs))
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         h, acts = x[..., None], {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 
+from recombine.models.layers import Linear, linears
+
 
 class MLPDecoder(eqx.Module):
     """Code -> depth x (linear to `width`, ReLU) -> linear to size x size.
@@ -15,16 +17,15 @@ class MLPDecoder(eqx.Module):
     Activations `layer0` .. `layer{depth-1}` are the vectors after each ReLU. Weights are drawn as PyTorch draws them.
     """
 
-    hidden: tuple[eqx.nn.Linear, ...]
-    read_out: eqx.nn.Linear
+    hidden: tuple[Linear, ...]
+    read_out: Linear
     size: int = eqx.field(static=True)
 
     def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 3, key: jax.Array):
         if depth < 1:
             raise ValueError(f"the decoder needs at least one hidden layer, got {depth}")
-        last, *keys = jax.random.split(key, depth + 1)
-        self.hidden = tuple(eqx.nn.Linear(width if i else inputs, width, key=k) for i, k in enumerate(keys))
-        self.read_out = eqx.nn.Linear(width, size**2, key=last)
+        *hidden, self.read_out = linears(key, (inputs, *[width] * depth, size**2))
+        self.hidden = tuple(hidden)
         self.size = size
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:

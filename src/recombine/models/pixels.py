@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from recombine.models import positions
+from recombine.models.layers import Linear, linears
 
 
 class PixelMLP(eqx.Module):
@@ -19,18 +20,16 @@ class PixelMLP(eqx.Module):
     shape (size, size, width). The positions are fixed.
     """
 
-    embed: eqx.nn.Linear
-    hidden: tuple[eqx.nn.Linear, ...]
+    embed: Linear
+    hidden: tuple[Linear, ...]
     slopes: tuple[eqx.nn.PReLU, ...]
-    read_out: eqx.nn.Linear
+    read_out: Linear
     size: int = eqx.field(static=True)
 
     def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 2, key: jax.Array):
-        first, last, *keys = jax.random.split(key, depth + 2)
-        self.embed = eqx.nn.Linear(inputs, width, key=first)
-        self.hidden = tuple(eqx.nn.Linear(width, width, key=k) for k in keys)
-        self.slopes = tuple(eqx.nn.PReLU() for _ in keys)
-        self.read_out = eqx.nn.Linear(width, 1, key=last)
+        self.embed, *hidden, self.read_out = linears(key, (inputs, *[width] * (depth + 1), 1))
+        self.hidden = tuple(hidden)
+        self.slopes = tuple(eqx.nn.PReLU() for _ in hidden)
         self.size = size
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
@@ -38,9 +37,5 @@ class PixelMLP(eqx.Module):
         h = code + jnp.asarray(positions.embedding(self.size, len(code)), code.dtype)
         acts = {"embedding": h}
         for i, (layer, slope) in enumerate(zip(self.hidden, self.slopes, strict=True)):
-            h = acts[f"layer{i}"] = slope(_everywhere(layer, h))
-        return _everywhere(self.read_out, h)[..., 0], acts
-
-
-def _everywhere(layer: eqx.nn.Linear, h: jax.Array) -> jax.Array:
-    return jax.vmap(jax.vmap(layer))(h)
+            h = acts[f"layer{i}"] = slope(layer(h))
+        return self.read_out(h)[..., 0], acts

@@ -6,15 +6,13 @@ some seeds never learn to intersect the maps; 8 are the default here.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from recombine.models import convolution
-from recombine.models.kernels import Kernel
+from recombine.models.layers import Kernel, kernels
 
 FACTORS = ("x", "y")
 
@@ -34,13 +32,12 @@ class Rendering(eqx.Module):
 
     def __init__(self, size: int, *, rank: int | None = None, channels: int = 8, depth: int = 2, key: jax.Array):
         rank = rank or size
-        u, v, scale, *keys = jax.random.split(key, depth + 4)
-        self.u = _unit(jax.random.normal(u, (2, size, rank, size)))
-        self.v = _unit(jax.random.normal(v, (2, size, rank, size)))
-        self.lambdas = jax.random.normal(scale, (2, size, rank)) * size**-0.5
-        through = pairwise((2, *[channels] * depth, 1))
-        self.kernels = tuple(Kernel(3, *ends, k) for ends, k in zip(through, keys, strict=True))
-        self.slopes = tuple(eqx.nn.PReLU() for _ in keys)
+        first, last = jax.random.split(key)
+        drawn = jax.random.normal(first, (2, size, rank, 2 * size + 1))
+        self.u, self.v = _unit(drawn[..., :size]), _unit(drawn[..., size:-1])
+        self.lambdas = drawn[..., -1] * size**-0.5
+        self.kernels = tuple(kernels(last, (2, *[channels] * depth, 1)))
+        self.slopes = tuple(eqx.nn.PReLU() for _ in self.kernels)
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         embedded = jnp.einsum("ft,ftij->ijf", x.reshape(2, -1), self.maps())

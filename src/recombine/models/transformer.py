@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from recombine.models import positions
+from recombine.models.layers import Linear, linears
 
 Place = Callable[[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array], jax.Array], jax.Array]
 """Where the normalisation stands: (norm, sublayer, h) -> h."""
@@ -34,51 +35,47 @@ class Attention(eqx.Module):
     Q, K and V are one linear map of the tokens, its weights drawn after Glorot; all biases start at zero.
     """
 
-    mix: jax.Array
-    mix_bias: jax.Array
-    read_out: jax.Array
-    read_out_bias: jax.Array
+    mix: Linear
+    read_out: Linear
     heads: int = eqx.field(static=True)
 
     def __init__(self, width: int, heads: int, key: jax.Array):
         if width % heads:
             raise ValueError(f"a width of {width} cannot be shared by {heads} heads")
-        first, last = jax.random.split(key)
-        glorot, bound = (6 / (4 * width)) ** 0.5, width**-0.5
-        self.mix = jax.random.uniform(first, (width, 3 * width), minval=-glorot, maxval=glorot)
-        self.read_out = jax.random.uniform(last, (width, width), minval=-bound, maxval=bound)
-        self.mix_bias, self.read_out_bias = jnp.zeros(3 * width), jnp.zeros(width)
+        mix, read_out = jnp.split(jax.random.uniform(key, (width, 4 * width), minval=-1.0, maxval=1.0), [3 * width], 1)
+        self.mix = Linear(mix * (6 / (4 * width)) ** 0.5, jnp.zeros(3 * width))
+        self.read_out = Linear(read_out * width**-0.5, jnp.zeros(width))
         self.heads = heads
 
     def __call__(self, h: jax.Array) -> jax.Array:
         tokens, width = h.shape
-        mixed = h @ self.mix + self.mix_bias
-        query, key, value = mixed.reshape(tokens, 3, self.heads, -1).swapaxes(0, 1)
+        query, key, value = self.mix(h).reshape(tokens, 3, self.heads, -1).swapaxes(0, 1)
         seen = jax.nn.dot_product_attention(query, key, value)
-        return seen.reshape(tokens, width) @ self.read_out + self.read_out_bias
+        return self.read_out(seen.reshape(tokens, width))
 
 
 class Layer(eqx.Module):
     """One encoder layer: attention, then a network of one ReLU layer for each token, both with a way around them."""
 
     attention: Attention
-    inner: tuple[eqx.nn.Linear, eqx.nn.Linear]
+    inner: tuple[Linear, Linear]
     norms: tuple[eqx.nn.LayerNorm, eqx.nn.LayerNorm]
     place: Place = eqx.field(static=True)
 
     def __init__(self, width: int, heads: int, place: Place, key: jax.Array):
-        looks, up, down = jax.random.split(key, 3)
-        self.attention = Attention(width, heads, looks)
-        self.inner = (eqx.nn.Linear(width, 4 * width, key=up), eqx.nn.Linear(4 * width, width, key=down))
+        first, last = jax.random.split(key)
+        self.attention = Attention(width, heads, first)
+        up, down = linears(last, (width, 4 * width, width))
+        self.inner = (up, down)
         self.norms = (eqx.nn.LayerNorm(width), eqx.nn.LayerNorm(width))
         self.place = place
 
     def __call__(self, h: jax.Array) -> jax.Array:
         h = self.place(jax.vmap(self.norms[0]), self.attention, h)
-        return self.place(jax.vmap(self.norms[1]), jax.vmap(self.think), h)
+        return self.place(jax.vmap(self.norms[1]), self.think, h)
 
     def think(self, h: jax.Array) -> jax.Array:
-        """The inner network, on one token."""
+        """The inner network, on each token by itself."""
         return self.inner[1](jax.nn.relu(self.inner[0](h)))
 
 
@@ -88,9 +85,9 @@ class TransformerDecoder(eqx.Module):
     Activations: `embedding`, then `layer0` .. `layer{depth-1}`, all of shape (size, size, width). Positions are fixed.
     """
 
-    embed: eqx.nn.Linear
+    embed: Linear
     layers: tuple[Layer, ...]
-    read_out: eqx.nn.Linear
+    read_out: Linear
     size: int = eqx.field(static=True)
 
     def __init__(
@@ -105,9 +102,9 @@ class TransformerDecoder(eqx.Module):
         key: jax.Array,
     ):
         first, last, *keys = jax.random.split(key, depth + 2)
-        self.embed = eqx.nn.Linear(inputs, width, key=first)
+        (self.embed,) = linears(first, (inputs, width))
         self.layers = tuple(Layer(width, heads, place, k) for k in keys)
-        self.read_out = eqx.nn.Linear(width, 1, key=last)
+        (self.read_out,) = linears(last, (width, 1))
         self.size = size
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
@@ -118,4 +115,4 @@ class TransformerDecoder(eqx.Module):
         for i, layer in enumerate(self.layers):
             h = layer(h)
             acts[f"layer{i}"] = h.reshape(shape)
-        return jax.vmap(self.read_out)(h).reshape(self.size, self.size), acts
+        return self.read_out(h).reshape(self.size, self.size), acts
