@@ -23,18 +23,20 @@ UNKNOWN = rc.Check("unknown", lambda t: float("nan"), at_least=1.0)
 
 
 @pytest.mark.parametrize("seeds", [5, 8, 20])
-@pytest.mark.parametrize("noise", ["normal", "coin", "skewed"])
+@pytest.mark.parametrize("noise", ["normal", "coin", "long tail above", "long tail below"])
 def test_a_null_effect_is_seldom_called_holds_or_fails(seeds, noise):
     rng = np.random.default_rng(seeds)
     draws = {
         "normal": rng.normal(size=(400, seeds)),
         "coin": rng.choice([-1.0, 1.0], size=(400, seeds)),
-        "skewed": rng.exponential(size=(400, seeds)) - 1.0,
+        "long tail above": rng.exponential(size=(400, seeds)) - 1.0,
+        "long tail below": 1.0 - rng.exponential(size=(400, seeds)),
     }[noise]
     words = [rc.judge(table(effects), claim()).verdict for effects in draws]
-    assert words.count("holds") <= 24
-    # a skewed effect may lean towards failing, never towards holding
-    assert words.count("fails") <= (64 if noise == "skewed" else 24)
+    # 2.5 % a side for symmetric noise; a long tail moves errors to the other side, up to about 11 % at five seeds
+    # (docs/architecture.md says so)
+    assert words.count("holds") <= (64 if noise == "long tail below" else 24)
+    assert words.count("fails") <= (64 if noise == "long tail above" else 24)
 
 
 @given(st.floats(-5, 5), st.floats(0.01, 1), st.integers(5, 12), st.integers(0, 99))
@@ -82,6 +84,12 @@ def test_undecided_says_how_many_seeds_would_probably_decide():
     assert verdict.verdict == "undecided"
     needed = int("".join(c for c in verdict.why if c.isdigit()))
     assert 5 < needed < 100
+
+
+def test_a_verdict_says_what_its_seeds_cannot_exclude():
+    verdict = rc.judge(table([1.0] * 5), claim())
+    assert verdict.verdict == "holds"
+    assert "up to 45% of seeds" in verdict.why
 
 
 def test_an_effect_needs_one_row_a_seed():

@@ -29,6 +29,8 @@ from recombine.experiments.liang2025 import stripes
         (["run", "liang2025/stripes", "--size", "15"], "multiple of 4"),
         (["run", "liang2025/stripes", "--seeds", "0"], "at least 1"),
         (["run", "liang2025/stripes", "--bumps", "1000"], "bumps must be"),
+        (["run", "liang2025/failure", "--depths", "1"], "at least 2"),
+        (["run", "--tier", "gpu", "liang2025/failure"], "a GPU was asked for"),
         (["run", "liang2025/stripes", "--tier", "gpu"], "a GPU was asked for"),
         (["run", "liang2025/failure", "--tier", "quick", "--out", "/proc/nowhere"], "cannot write"),
         (["run", "missing.py"], "there is no experiment file"),

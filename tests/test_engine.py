@@ -15,6 +15,7 @@ from recombine.engine import catalogue, store
 
 SOURCE = '''
 """Is the mean of a few numbers above zero?"""
+from __future__ import annotations
 from dataclasses import dataclass
 import numpy as np
 import recombine as rc
@@ -82,7 +83,7 @@ def test_a_run_leaves_table_verdicts_settings_command_and_figures(experiment, tm
     result, ran, _ = go(experiment, tmp_path)
     assert ran == 6
     assert sorted(p.name for p in result.folder.iterdir()) == [
-        ".lock", "figure.png", "figure.svg", "settings.json", "table.parquet", "verdicts.json",
+        "figure.png", "figure.svg", "settings.json", "table.parquet", "verdicts.json",
     ]  # fmt: skip
     facts = json.loads((result.folder / "settings.json").read_text())
     assert facts["settings"]["shift"] == 1.0
@@ -137,6 +138,32 @@ def test_comments_claims_and_figures_do_not_change_the_code_version(tmp_path):
     first = version("a.py", SOURCE)
     assert version("b.py", SOURCE.replace("COUNT = []", "COUNT = []  # counts").replace("It is.", "It is so.")) == first
     assert version("c.py", SOURCE.replace("0.1 * rng", "0.2 * rng")) != first
+
+
+def test_cells_that_cannot_be_told_apart_are_refused(experiment, tmp_path):
+    same = experiment.module.Cell(experiment.settings("laptop"), (0,))
+    experiment.module.cells = lambda settings: [same, same]
+    with pytest.raises(rc.UserError, match="alike"):
+        go(experiment, tmp_path)
+
+
+def test_a_label_names_one_population_of_a_cell(tmp_path):
+    keeper = engine.cells.Keeper(store.Cells(tmp_path), "abc", engine.Report(), engine.Keep())
+    keeper.resume("fit")
+    with pytest.raises(ValueError, match="label of its own"):
+        keeper.resume("fit")
+
+
+def test_figures_of_one_table_are_one_file(experiment, tmp_path):
+    result, _, _ = go(experiment, tmp_path)
+    before = (result.folder / "figure.svg").read_bytes()
+    engine.draw(experiment, experiment.settings("laptop"), result.table, result.folder)
+    assert (result.folder / "figure.svg").read_bytes() == before
+
+
+def test_json_has_no_numbers_that_are_none(tmp_path):
+    store.write_json(tmp_path / "a.json", {"low": float("-inf"), "n": np.float32(1.5), "rows": [(float("nan"),)]})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"low": None, "n": 1.5, "rows": [[None]]}
 
 
 def test_quick_is_never_evidence(experiment, tmp_path):

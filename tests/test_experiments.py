@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import is_dataclass
 
+import numpy as np
 import pytest
 
+import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue
 
 NAMES = catalogue.names()
+KEEP = engine.Keep(models=True, records=True)
 
 
 def test_there_are_experiments():
@@ -37,9 +40,11 @@ def test_an_experiment_states_its_question_tiers_and_claims(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_quick_tier_runs_judges_and_draws(name, tmp_path):
     experiment = catalogue.find(name)
-    order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path, keep_models=True)
+    order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path, keep=KEEP)
     result = engine.execute(order, engine.Report())
     assert not result.table.empty
     assert {v.evidence for v in result.verdicts} == {False}
     assert (result.folder / "figure.png").stat().st_size > 10_000
     assert list((tmp_path / name / "cells").glob("*.safetensors"))
+    record = rc.load_record(next((tmp_path / name / "cells").glob("*.record.npz")))
+    assert np.isfinite(record.y_hat).all()

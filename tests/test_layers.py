@@ -12,7 +12,7 @@ import recombine
 ROOT = Path(recombine.__file__).parent
 LEVELS = [
     {"core"},
-    {"tasks", "splits", "encodings", "models", "interventions", "measures", "theory"},
+    {"tasks", "splits", "encodings", "models", "interventions", "measures", "theory", "watch"},
     {"train", "recording", "claims", "plots"},
     {"experiments", "engine", "diagnose"},
     {"cli", "progress", "bench", "page", "engine.__main__", "__main__", "bench.__main__"},
@@ -48,6 +48,8 @@ def imports(file: Path) -> set[str]:
             found |= {f"recombine.{a.name}" for a in node.names}
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
+    if "recombine" in found and level(name(file)) < 3:
+        return {"experiments"}  # the flat names reach everything: for experiments and above
     return {f.removeprefix("recombine.") for f in found if f.startswith("recombine.")}
 
 

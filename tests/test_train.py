@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.train import Quiet
+from recombine.watch import Quiet
 
 RECIPE = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine)
 
@@ -143,6 +143,42 @@ def test_a_penalty_is_weighed_by_its_dial(trained):
     run = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2, "weight": [0.0, 1.0, 1.0]})
     assert np.allclose(run.model.weight[0], trained.model.weight[0], atol=1e-6)
     assert jnp.sum(run.model.weight[1] ** 2) < jnp.sum(trained.model.weight[1] ** 2)
+
+
+def test_a_last_update_that_breaks_the_weights_is_marked():
+    once = rc.Recipe(steps=1, batch=4, chunks=1)
+    run = rc.population(task(), split(), make, KEYS, once, dials={"learning_rate": [1e-2, np.inf, 1e-2]})
+    assert run.diverged_at.tolist() == [-1, 1, -1]
+
+
+def test_keys_of_questions_are_never_keys_of_training_examples():
+    asked = jax.random.key_data(jax.random.split(jax.random.fold_in(jax.random.key(0), 2**31 - 1), 16))
+
+    def poisoned(z, key):
+        x, y = task().sample(z, key)
+        return x, jnp.where((asked == jax.random.key_data(key)).all(axis=1).any(), jnp.nan, y)
+
+    poison = rc.Task("poisoned by key", task().combinations, poisoned)
+    recipe = rc.Recipe(steps=200, batch=32, chunks=1)
+    assert (rc.population(poison, split(), make, KEYS, recipe).diverged_at == -1).all()
+
+
+def test_a_split_of_other_combinations_is_refused():
+    other = rc.Split(task().combinations[::-1].copy(), split().train)
+    with pytest.raises(ValueError, match="its own combinations"):
+        rc.population(task(), other, make, KEYS, RECIPE)
+
+
+def test_a_checkpoint_of_another_run_is_not_resumed_from(trained):
+    watch = Stops(after=99)
+    rc.population(task(), split(), make, KEYS[::-1], RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
+    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
+    assert np.array_equal(run.model.weight, trained.model.weight)
+
+
+@pytest.mark.parametrize(("steps", "chunk"), [(3125, 125), (1000, 50), (800, 40), (7, 1), (997, 49)])
+def test_chunks_divide_the_steps_where_they_can(steps, chunk):
+    assert rc.Recipe(steps=steps).chunk == chunk
 
 
 def test_a_split_without_training_combinations_is_refused():

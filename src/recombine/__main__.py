@@ -1,7 +1,5 @@
 """python -m recombine is the command line."""
 
-import sys
+from recombine.cli import entry
 
-from recombine.cli import main
-
-sys.exit(main())
+entry()

@@ -68,15 +68,15 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     effects = np.asarray(claim.effect(table), float)
     sound = effects[np.isfinite(effects)]
     lost = len(effects) - len(sound)
-    low, high = interval(sound) if len(sound) > 1 else (-np.inf, np.inf)
+    low, high = interval(sound) if len(sound) > 1 else (float("nan"), float("nan"))
     mean = float(np.mean(sound)) if len(sound) else float("nan")
     objection = _objection(table, claim, len(sound), lost)
     if objection:
         verdict, why = "undecided", objection
     elif low > claim.margin:
-        verdict, why = "holds", "the whole interval lies above the margin"
+        verdict, why = "holds", f"the whole interval lies above the margin; {_unseen(len(sound))}"
     elif high < claim.margin:
-        verdict, why = "fails", "the whole interval lies below the margin"
+        verdict, why = "fails", f"the whole interval lies below the margin; {_unseen(len(sound))}"
     else:
         verdict, why = "undecided", _more_seeds(sound, claim.margin)
     words = (claim.name, claim.says, claim.source)
@@ -104,6 +104,12 @@ def _objection(table: pd.DataFrame, claim: Claim, seeds: int, lost: int) -> str:
 def _failed(table: pd.DataFrame, check: Check) -> str:
     value = float(check.value(table))
     return "" if value >= check.at_least else f"{check.says} (needs {check.at_least:g}, is {value:.3g})"
+
+
+def _unseen(seeds: int) -> str:
+    """How frequent an outcome of another kind could be without one among these seeds, at the same confidence."""
+    share = 1 - (1 - CONFIDENCE) ** (1 / seeds)
+    return f"an outcome unlike all of these {seeds} could still come in up to {share:.0%} of seeds"
 
 
 def _more_seeds(effects: np.ndarray, margin: float) -> str:

@@ -21,6 +21,7 @@ from recombine.engine import catalogue
 if TYPE_CHECKING:
     from rich.console import Console
 
+INTERRUPTED = 130
 Parsed = TypeVar("Parsed")
 Tier = Literal["quick", "laptop", "gpu", "paper"]
 
@@ -60,6 +61,8 @@ class How:
     """address of a Ray cluster (auto, local or host:port) to run the cells on"""
     keep_models: bool = False
     """also keep the trained weights, as safetensors"""
+    keep_records: bool = False
+    """also keep what every network answered, as npz"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("recombine: stopped; what was finished is kept, and the same command goes on from there", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         return 0
     except Exception as error:
@@ -136,13 +139,14 @@ def _rule(line: str) -> bool:
 
 
 def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:
-    """Leading words are experiments' names; the rest are flags."""
-    flags = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
-    if any(word in ("-h", "--help") for word in words) and not flags:
-        return [], words
-    if not flags:
+    """Experiments' names, first or last, and the flags."""
+    known = catalogue.names()
+    first = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+    named = [i for i, word in enumerate(words) if i < first or word in known or word.endswith(".py")]
+    flags = [word for i, word in enumerate(words) if i not in named]
+    if not named and not {"-h", "--help"} & set(words):
         raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
-    return words[:flags], words[flags:]
+    return [words[i] for i in named], flags
 
 
 def run(words: list[str]) -> int:
@@ -168,7 +172,7 @@ def _tier(flags: list[str]) -> Tier:
 
 
 def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str], help_: str) -> tuple[Any, How]:
-    from recombine.engine import Order
+    from recombine.engine import Keep, Order
 
     usual = experiment.settings(tier)
     fields: list[tuple[str, Any]] = [("how", How), ("settings", type(usual))]
@@ -176,7 +180,9 @@ def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str], help_
     prog = f"recombine run {experiment.name}"
     got: Any = parse(asked, flags, prog, f"{experiment.question}\n\n{help_}", default=asked(How(tier=tier), usual))
     how: How = got.how
-    return Order(experiment, tier, got.settings, how.out, keep_models=how.keep_models, cluster=how.ray is not None), how
+    keep = Keep(models=how.keep_models, records=how.keep_records)
+    cluster, device = how.ray is not None, how.device
+    return Order(experiment, tier, got.settings, how.out, keep=keep, cluster=cluster, device=device), how
 
 
 def carry_out(orders: list[tuple[Any, How]]) -> int:
@@ -251,8 +257,11 @@ def verdicts(words: list[str]) -> int:
     for name in names:
         experiment = catalogue.find(name)
         for folder in _folders(where.out / experiment.name):
-            tier, _, table = engine.load(experiment, folder)
-            shown.append((f"{name}, {folder.name}", folder, engine.conclude(experiment, tier, table, folder)))
+            try:
+                tier, _, table = engine.load(experiment, folder)
+                shown.append((f"{name}, {folder.name}", folder, engine.conclude(experiment, tier, table, folder)))
+            except UserError as error:
+                print(f"recombine: passed over: {error}", file=sys.stderr)
     if not shown:
         raise UserError(f"nothing has been run in {where.out}: try 'recombine run {names[0]}'")
     show(_console(), shown)
@@ -303,5 +312,13 @@ def _console() -> Console:
     return Console()
 
 
+def entry() -> None:
+    """The installed command. An interrupted JAX may crash while Python takes leave, so it leaves at once."""
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code) if code == INTERRUPTED else sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations as choose
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -142,6 +142,3 @@ class Claim:
     unit: str = ""
     preconditions: tuple[Check, ...] = ()
     controls: tuple[Check, ...] = ()
-
-
-Arrays = Mapping[str, Any]

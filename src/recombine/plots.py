@@ -20,12 +20,15 @@ _STYLE = {
 }
 
 
+def look():
+    """The style in which figures are drawn and saved; the same table gives the same file."""
+    return matplotlib.rc_context(_STYLE)
+
+
 def panels(rows: int, columns: int, *, side: float = 1.9):
     """A figure of small square panels, and its axes as a 2-D array."""
-    with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(side * columns + 0.9, side * rows + 0.7), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False)
-    return figure, axes
+    figure = Figure(figsize=(side * columns + 0.9, side * rows + 0.7), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
 
 
 def picture(axes: Axes, pixels: np.ndarray, *, title: str = "", top: float = 1.0, mark: tuple[int, int] | None = None):

@@ -17,7 +17,7 @@ from recombine.engine import Report
 
 if TYPE_CHECKING:
     from recombine.claims import Verdict
-    from recombine.train import Progress as Chunk
+    from recombine.watch import Progress as Chunk
 
 COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not evidence": "dim"}
 _LINE_EVERY = 10.0  # seconds between lines in a log

@@ -59,11 +59,18 @@ def _answer(params: Any, x: jax.Array, *, static: Any, keep: tuple[str, ...]):
     return jax.vmap(member)(params)
 
 
-def save_record(record: Record, path: Path) -> None:
-    """Write a record as npz; activations are prefixed by `acts/`."""
+def record_bytes(record: Record) -> bytes:
+    """A record as npz; activations are prefixed by `acts/`."""
+    sink = io.BytesIO()
     acts = {f"acts/{name}": a for name, a in record.acts.items()}
     arrays = {name: getattr(record, name) for name in _FIELDS} | acts
-    np.savez(path, allow_pickle=False, **arrays)
+    np.savez(sink, allow_pickle=False, **arrays)
+    return sink.getvalue()
+
+
+def save_record(record: Record, path: Path) -> None:
+    """Write a record as npz."""
+    path.write_bytes(record_bytes(record))
 
 
 def load_record(path: Path) -> Record:
@@ -80,11 +87,16 @@ def load_record(path: Path) -> Record:
     return Record(acts=acts, **{name: arrays[name] for name in _FIELDS})
 
 
-def save_model(model: Any, path: Path) -> None:
-    """Write a model's (or a population's) arrays as safetensors, named by their place in the tree."""
-    from safetensors.numpy import save_file
+def model_bytes(model: Any) -> bytes:
+    """A model's (or a population's) arrays as safetensors, named by their place in the tree."""
+    from safetensors.numpy import save
 
-    save_file({name: np.asarray(a) for name, a in _named(model)}, path)
+    return save({name: np.asarray(a) for name, a in _named(model)})
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write a model's arrays as safetensors."""
+    path.write_bytes(model_bytes(model))
 
 
 def load_model(like: Any, path: Path) -> Any:

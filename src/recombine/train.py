@@ -6,6 +6,7 @@ leaves shapes alone (learning rate, penalty weight, which combinations are train
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +19,11 @@ import numpy as np
 import optax
 
 from recombine.core import Model, Split, Task
+from recombine.watch import Progress, Quiet, Watch
 
 POINTS_PER_CHUNK = 50
+CACHE_FLOATS = 2**18
+"""Activations of a batch that a core's cache holds, measured on two cores with about 1 MB each."""
 
 
 def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
@@ -47,7 +51,7 @@ def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
 
 
 class Penalty(Protocol):
-    """What is added to the loss: of the model and a batch's activations, the dials, and how far training is (0 to 1)."""
+    """What is added to the loss, given the model, a batch's activations, the dials and how far training is (0 to 1)."""
 
     def __call__(
         self, model: Any, acts: dict[str, jax.Array], dials: Mapping[str, jax.Array], progress: jax.Array, /
@@ -68,43 +72,13 @@ class Recipe:
 
     @property
     def chunk(self) -> int:
-        return max(1, self.steps // self.chunks)
+        """Steps between two looks from outside: a divisor of all steps where there is one near, to compile once."""
+        wanted = max(1, self.steps // self.chunks)
+        even = max(k for k in range(1, wanted + 1) if self.steps % k == 0)
+        return even if 2 * even >= wanted else wanted
 
 
 DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2}
-
-
-class Watch(Protocol):
-    """Who is told about a run between its chunks, and may keep its state."""
-
-    def resume(self, label: str) -> Mapping[str, np.ndarray] | None: ...
-
-    def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None: ...
-
-    def trained(self, label: str, model: Any) -> None: ...
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a population stands after a chunk."""
-
-    done: int
-    steps: int
-    members: int
-    loss: float
-
-
-class Quiet:
-    """A watch that keeps and tells nothing."""
-
-    def resume(self, label: str) -> None:
-        return None
-
-    def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
-        return None
-
-    def trained(self, label: str, model: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,15 +158,47 @@ def _cast(tree: Any, dtype: Any) -> Any:
     return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)
 
 
-@partial(jax.jit, static_argnames=("program", "length"), donate_argnames=("state",))
-def _advance(state: State, given: Given, combinations: jax.Array, first: jax.Array, *, program: Program, length: int):
+def members_at_once(program: Program, params: Any, given: Given, combinations: jax.Array) -> int:
+    """How many members to compute together: all on an accelerator; on a CPU, as many as share a core's cache.
+
+    There a population whose activations spill out of the cache waits for memory, and runs slower than its members
+    one after the other (docs/performance.md).
+    """
+    members = len(given.count)
+    if jax.default_backend() != "cpu":
+        return members
+
+    def one(params: Any, z: jax.Array) -> Any:
+        x, _ = program.sample(z, jax.random.key(0))
+        return eqx.combine(params, program.static)(x)
+
+    first = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), params)
+    shapes = jax.tree.leaves(jax.eval_shape(one, first, combinations[0]))
+    floats = program.recipe.batch * sum(s.size for s in shapes)
+    fit = max(1, CACHE_FLOATS // floats)
+    return max(k for k in range(1, members + 1) if members % k == 0 and k <= fit)
+
+
+@partial(jax.jit, static_argnames=("program", "length", "at_once"), donate_argnames=("state",))
+def _advance(
+    state: State,
+    given: Given,
+    combinations: jax.Array,
+    first: jax.Array,
+    *,
+    program: Program,
+    length: int,
+    at_once: int,
+):
     """Train every member for `length` steps from step `first` on."""
 
-    def member(state: State, given: Given) -> tuple[State, jax.Array]:
-        body = partial(program.step, given, combinations)
-        return jax.lax.scan(body, state, first + jnp.arange(length))
+    def member(both: tuple[State, Given]) -> tuple[State, jax.Array]:
+        body = partial(program.step, both[1], combinations)
+        return jax.lax.scan(body, both[0], first + jnp.arange(length))
 
-    return jax.vmap(member)(state, given)
+    if at_once == len(given.count):
+        return jax.vmap(member)((state, given))
+    return jax.lax.map(member, (state, given), batch_size=at_once)
 
 
 @eqx.filter_jit
@@ -231,23 +237,36 @@ def population(
     state = _begin(params, given, program=program)
     losses: list[np.ndarray] = []
     done = 0
-    if saved := watch.resume(label):
+    mark = _fingerprint(given, recipe)
+    if (saved := watch.resume(label)) and str(saved["mark"]) == mark:
         state, losses, done = _restore(saved, state)
     combinations = jnp.asarray(task.combinations)
+    at_once = members_at_once(program, params, given, combinations)
     while done < recipe.steps:
         length = min(recipe.chunk, recipe.steps - done)
-        state, curve = _advance(state, given, combinations, jnp.asarray(done), program=program, length=length)
+        state, curve = _advance(
+            state, given, combinations, jnp.asarray(done), program=program, length=length, at_once=at_once
+        )
         losses.append(_thin(np.asarray(curve)))
         done += length
         progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])))
-        watch.chunk(label, progress, partial(_saved, state, losses, done))
+        watch.chunk(label, progress, partial(_saved, state, losses, done, mark))
     model = eqx.combine(state.params, program.static)
     watch.trained(label, model)
-    return Run(model, np.concatenate(losses, axis=1), np.asarray(state.diverged_at))
+    return Run(model, np.concatenate(losses, axis=1), _diverged_at(state, recipe.steps))
+
+
+def _diverged_at(state: State, steps: int) -> np.ndarray:
+    """The marks made on the way, and one for members whose very last update left numbers that are none."""
+    sound = [np.isfinite(a).reshape(len(a), -1).all(axis=1) for a in map(np.asarray, jax.tree.leaves(state.params))]
+    marked = np.asarray(state.diverged_at)
+    return np.where((marked < 0) & ~np.all(sound, axis=0), steps, marked)
 
 
 def _prepare(task, split, make, keys, *, recipe, dials) -> tuple[Given, Any, Program]:
     splits = split if isinstance(split, list) else [split] * len(keys)
+    if any(not np.array_equal(s.combinations, task.combinations) for s in {id(s): s for s in splits}.values()):
+        raise ValueError(f"a split of {task.name} must be made from its own combinations")
     rows, counts = zip(*map(_training_rows, splits), strict=True)
     if len(splits) != len(keys):
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
@@ -272,9 +291,17 @@ def _thin(curve: np.ndarray) -> np.ndarray:
     return np.stack([p.mean(axis=1) for p in parts], axis=1)
 
 
-def _saved(state: State, losses: list[np.ndarray], done: int) -> dict[str, np.ndarray]:
+def _fingerprint(given: Given, recipe: Recipe) -> str:
+    """What a checkpoint must have in common with a run that resumes from it."""
+    digest = hashlib.sha256(f"{recipe.steps} {recipe.batch} {recipe.compute}".encode())
+    for leaf in jax.tree.leaves(eqx.tree_at(lambda g: g.key, given, jax.random.key_data(given.key))):
+        digest.update(np.asarray(leaf).tobytes())
+    return digest.hexdigest()
+
+
+def _saved(state: State, losses: list[np.ndarray], done: int, mark: str) -> dict[str, np.ndarray]:
     leaves = {f"leaf{i}": np.asarray(a) for i, a in enumerate(jax.tree.leaves(state))}
-    return {**leaves, "losses": np.concatenate(losses, axis=1), "done": np.asarray(done)}
+    return {**leaves, "losses": np.concatenate(losses, axis=1), "done": np.asarray(done), "mark": np.asarray(mark)}
 
 
 def _restore(saved: Mapping[str, np.ndarray], fresh: State) -> tuple[State, list[np.ndarray], int]:

@@ -46,7 +46,7 @@ def test_a_layer_that_ignores_a_part_overlaps_with_nothing():
 
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
 def test_a_blind_layer_has_no_share(perfect, precision):
-    answers = blind(perfect)
+    answers = blind(perfect, 0)
     assert np.isnan(additive_share(on_grid(answers, answers.y_hat).astype(precision)))
 
 

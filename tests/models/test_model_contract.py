@@ -115,6 +115,12 @@ def test_two_networks_of_one_kind_share_a_program(case, filled):
 
 
 @every_model
+def test_no_parameter_changes_its_type_in_training(case):
+    born = jax.tree.leaves(eqx.filter_eval_shape(case.make, jax.random.key(0)))
+    assert not [a for a in born if a.weak_type or a.dtype != jnp.float32]
+
+
+@every_model
 def test_half_precision_stays_half_precision(case):
     half = lambda a: jax.ShapeDtypeStruct(a.shape, jnp.bfloat16) if hasattr(a, "dtype") else a  # noqa: E731
     model = jax.tree.map(half, eqx.filter_eval_shape(case.make, jax.random.key(0)))

@@ -24,7 +24,7 @@ def described() -> dict[str, str]:
 
 def main(words: list[str]) -> int:
     """Run one benchmark; what follows its name are its options as name=number."""
-    name, options = words[0], {}
+    name, options = (words or ["(none)"])[0], {}
     if name not in described():
         raise UserError(f"no benchmark is called {name!r}; there are {', '.join(described())}")
     for word in words[1:]:

@@ -3,5 +3,9 @@
 import sys
 
 from recombine.bench import main
+from recombine.core import UserError
 
-sys.exit(main(sys.argv[1:]))
+try:
+    sys.exit(main(sys.argv[1:]))
+except UserError as error:
+    sys.exit(f"recombine: {error}")

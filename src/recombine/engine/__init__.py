@@ -6,40 +6,26 @@ A finished cell is a file; a run that was killed goes on where it stopped and en
 from __future__ import annotations
 
 import io
-import platform
 import shlex
-import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import recombine
 from recombine.core import UserError
 from recombine.engine import store
 from recombine.engine.catalogue import Experiment, changed, code_version, identity
+from recombine.engine.cells import Keep, Keeper, Report, compute
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
     from recombine.claims import Verdict
-    from recombine.train import Progress
+
+__all__ = ["Keep", "Order", "Report", "Result", "conclude", "draw", "execute", "load", "prepare"]
 
 
-class Report:
-    """Who is told how a run goes; silent unless somebody overrides it."""
-
-    def begin(self, cells: int, finished: int) -> None: ...
-
-    def cell(self, number: int, label: str) -> None: ...
-
-    def chunk(self, progress: Progress) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def end(self) -> None: ...
+NOTHING_MORE = Keep()
 
 
 @dataclass(frozen=True)
@@ -50,8 +36,9 @@ class Order:
     tier: str
     settings: Any
     out: Path
-    keep_models: bool = False
+    keep: Keep = NOTHING_MORE
     cluster: bool = False
+    device: str | None = None
 
     @property
     def home(self) -> Path:
@@ -67,7 +54,8 @@ class Order:
     def command(self) -> str:
         """The command that makes these results again."""
         other = changed(self.settings, self.experiment.settings(self.tier))
-        flags = [word for name, value in other.items() for word in _flag(name, value)]
+        flags = ["--device", self.device] if self.device else []
+        flags += [word for name, value in other.items() for word in _flag(name, value)]
         source = getattr(self.experiment.module, "__file__", "") if not self.experiment.module.__package__ else ""
         return shlex.join(["recombine", "run", source or self.experiment.name, "--tier", self.tier, *flags])
 
@@ -118,88 +106,65 @@ def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None 
 
 def execute(order: Order, report: Report) -> Result:
     """Compute what is missing, then write the table, the verdicts and the figure."""
-    started = time.perf_counter()
-    with store.lock(order.folder):
-        contents = list(_finished(order, report))
-        rows = order.experiment.module.controls(order.settings) if hasattr(order.experiment.module, "controls") else []
-        content = _joined([*contents, store.table_bytes(rows)] if rows else contents)
-        store.write(order.folder / "table.parquet", content)
-        table = store.read_table(content)
-        seconds = time.perf_counter() - started
-        store.write_json(order.folder / "settings.json", _provenance(order, seconds))
-        verdicts = conclude(order.experiment, order.tier, table, order.folder)
-        draw(order.experiment, order.settings, table, order.folder)
-    report.end()
-    return Result(order.folder, table, verdicts, seconds)
-
-
-def _joined(contents: list[bytes]) -> bytes:
-    """Cells' tables, one below the other."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    tables = [pq.read_table(io.BytesIO(c)) for c in contents]
-    sink = io.BytesIO()
-    pq.write_table(pa.concat_tables(tables, promote_options="permissive"), sink)
-    return sink.getvalue()
+    try:
+        with store.lock(order.home):
+            store.sweep(order.home)
+            contents = list(_finished(order, report))
+            module = order.experiment.module
+            controls = module.controls(order.settings) if hasattr(module, "controls") else []
+            content = store.joined([*contents, store.table_bytes(controls)] if controls else contents)
+            store.write(order.folder / "table.parquet", content)
+            table = store.read_table(content)
+            made = [store.read_facts(c) for c in contents]
+            store.write_json(order.folder / "settings.json", _provenance(order, made))
+            verdicts = conclude(order.experiment, order.tier, table, order.folder)
+            draw(order.experiment, order.settings, table, order.folder)
+            return Result(order.folder, table, verdicts, sum(facts["seconds"] for facts in made))
+    finally:
+        report.end()
 
 
 def _finished(order: Order, report: Report) -> Iterator[bytes]:
     """Every cell's table, in order: from its file, or computed now."""
     import jax
 
-    cells = order.experiment.module.cells(order.settings)
+    cells, backend = order.experiment.module.cells(order.settings), jax.default_backend()
     kept = store.Cells(order.home / "cells")
-    names = [identity(order.experiment, cell, jax.default_backend()) for cell in cells]
-    missing = [i for i, name in enumerate(names) if kept.load(name, report.note) is None]
+    names = [identity(order.experiment, cell, backend) for cell in cells]
+    if len(set(names)) != len(names):
+        raise UserError(f"{order.experiment.name}: two of its cells are alike; each must say what sets it apart")
+    contents = [_kept(order, kept, name, report) for name in names]
+    missing = [i for i, content in enumerate(contents) if content is None]
     report.begin(len(cells), len(cells) - len(missing))
-    if order.cluster:
+    if order.cluster and missing:
         from recombine.engine import cluster
 
-        work = [(names[i], cells[i]) for i in missing]
-        for done, (name, rows) in enumerate(cluster.rows(order.experiment, work, kept.folder), start=1):
-            kept.save(name, rows)
-            report.cell(len(cells) - len(missing) + done, "on the cluster")
-    for i in range(len(cells)):
-        content = kept.load(names[i], report.note)
-        if content is None:
-            report.cell(i + 1, _label(cells[i]))
-            kept.save(names[i], compute(order, cells[i], names[i], kept, report))
-            kept.forget_checkpoints(names[i])
-            content = kept.load(names[i], report.note)
-        assert content is not None
-        yield content
+        work = {names[i]: cells[i] for i in missing}
+        for done, name in enumerate(cluster.compute_all(order.experiment, work, kept, order.keep, backend), start=1):
+            report.cell(len(cells) - len(missing) + done, f"{name} came back from the cluster")
+        contents = [_kept(order, kept, name, report) for name in names]
+    for i, (name, content) in enumerate(zip(names, contents, strict=True)):
+        if content is not None:
+            yield content
+            continue
+        report.cell(i + 1, _label(cells[i]))
+        computed = compute(order.experiment, cells[i], Keeper(kept, name, report, order.keep))
+        yield kept.save(name, *computed)
+        kept.forget_checkpoints(name)
 
 
-def compute(order: Order, cell: Any, name: str, kept: store.Cells, report: Report) -> list[dict]:
-    """One cell's rows, with checkpoints inside."""
-    return order.experiment.module.run(cell, Keeper(kept, name, report, order.keep_models))
+def _kept(order: Order, kept: store.Cells, name: str, report: Report) -> bytes | None:
+    """A finished cell that also has the weights and records now asked for."""
+    wanted = [kind for kind, asked in (("safetensors", order.keep.models), ("record.npz", order.keep.records)) if asked]
+    if any(not list(kept.folder.glob(f"{name}.*.{kind}")) for kind in wanted):
+        return None
+    return kept.load(name, report.note)
 
 
 def _label(cell: Any) -> str:
     said = [f"{f.name} {_flat(getattr(cell, f.name))}" for f in fields(cell) if f.name not in ("settings", "members")]
     members = getattr(cell, "members", ())
     return ", ".join([*said, f"seeds {members[0]}..{members[-1]}"] if members else said)
-
-
-class Keeper:
-    """The watch of one cell: keeps a checkpoint after every chunk and passes progress on."""
-
-    def __init__(self, cells: store.Cells, identity: str, report: Report, keep_models: bool = False):
-        self.cells, self.identity, self.report, self.keep_models = cells, identity, report, keep_models
-
-    def resume(self, label: str) -> Mapping[str, np.ndarray] | None:
-        return store.load_arrays(self.cells.checkpoint(self.identity, label), self.report.note)
-
-    def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
-        store.save_arrays(self.cells.checkpoint(self.identity, label), state())
-        self.report.chunk(progress)
-
-    def trained(self, label: str, model: Any) -> None:
-        if self.keep_models:
-            from recombine.recording import save_model
-
-            save_model(model, self.cells.folder / f"{self.identity}.{label}.safetensors")
 
 
 def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Path) -> list[Verdict]:
@@ -213,12 +178,15 @@ def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Pat
 
 def draw(experiment: Experiment, settings: Any, table: pd.DataFrame, folder: Path) -> list[Path]:
     """Draw the experiment's figure as SVG and PNG."""
-    figure = experiment.module.figure(settings, table)
+    from recombine import plots
+
     paths = [folder / "figure.svg", folder / "figure.png"]
-    for path in paths:
-        sink = io.BytesIO()
-        figure.savefig(sink, format=path.suffix[1:], dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
-        store.write(path, sink.getvalue())
+    with plots.look():
+        figure = experiment.module.figure(settings, table)
+        for path in paths:
+            sink, vector = io.BytesIO(), path.suffix == ".svg"
+            figure.savefig(sink, format=path.suffix[1:], dpi=150, metadata={"Date": None} if vector else {})
+            store.write(path, sink.getvalue())
     return paths
 
 
@@ -233,33 +201,16 @@ def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:
     return facts["tier"], settings, store.read_table(folder / "table.parquet")
 
 
-def _provenance(order: Order, seconds: float) -> dict[str, Any]:
-    from importlib.metadata import version
-
-    import jax
-
+def _provenance(order: Order, made: list[dict[str, Any]]) -> dict[str, Any]:
+    """How the results came about: what was asked, and where and when its cells were really computed."""
+    told = {name: sorted({str(facts[name]) for facts in made}) for name in ("device", "git")}
     return {
         "experiment": order.experiment.name,
         "tier": order.tier,
         "settings": asdict(order.settings),
         "command": order.command,
         "code": code_version(order.experiment.module),
-        "versions": {
-            "recombine": recombine.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("jax", "jaxlib", "equinox", "optax", "numpy")},
-        },
-        "device": f"{jax.devices()[0].device_kind} ({jax.default_backend()})",
-        "seconds": round(seconds, 1),
-        "git": _commit(),
+        "seconds": round(sum(facts["seconds"] for facts in made), 1),
+        **told,
+        "versions": made[-1]["versions"],
     }
-
-
-def _commit() -> str | None:
-    """The commit of the checkout that the code runs from, if it is one."""
-    try:
-        asked = {"cwd": Path(__file__).parent, "capture_output": True, "text": True, "timeout": 5}
-        done = subprocess.run(["git", "rev-parse", "HEAD"], check=False, **asked)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

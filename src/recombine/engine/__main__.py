@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from recombine.core import UserError
-from recombine.engine import Order, catalogue, execute, prepare
+from recombine.engine import Keep, Order, catalogue, execute, prepare
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -29,18 +29,20 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("results"), help="where results go")
     parser.add_argument("--device", choices=("auto", "cpu", "gpu"), help="default: gpu for the gpu tier, else auto")
     parser.add_argument("--keep-models", action="store_true", help="also keep the trained weights as safetensors")
+    parser.add_argument("--keep-records", action="store_true", help="also keep what every network answered, as npz")
+    parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
     return parser.parse_args(arguments)
 
 
 def changed_settings(settings: Any, words: list[str]) -> Any:
     """Settings with FIELD=VALUE words applied, each read as its field's type."""
-    types = get_type_hints(type(settings))
+    types, values = get_type_hints(type(settings)), {}
     for word in words:
         name, _, text = word.partition("=")
         if name not in {f.name for f in fields(settings)}:
             raise UserError(f"no setting is called {name!r}{catalogue.did_you_mean(name, list(types))}")
-        settings = replace(settings, **{name: _read(name, text, types[name], getattr(settings, name))})
-    return settings
+        values[name] = _read(name, text, types[name], getattr(settings, name))
+    return replace(settings, **values)
 
 
 def _read(name: str, text: str, kind: Any, now: Any) -> Any:
@@ -57,30 +59,45 @@ def _read(name: str, text: str, kind: Any, now: Any) -> Any:
     return value
 
 
-def main(arguments: list[str]) -> int:
+def run(wanted: argparse.Namespace) -> None:
     from rich.console import Console
 
     from recombine.progress import Shown, cache_folder, show
 
-    wanted = parse(arguments)
     console, finished = Console(), []
+    prepare(device=wanted.device or ("gpu" if wanted.tier == "gpu" else "auto"), cache=cache_folder(os.environ))
+    words = wanted.set + ([f"seeds={wanted.seeds}"] if wanted.seeds is not None else [])
+    keep = Keep(models=wanted.keep_models, records=wanted.keep_records)
     try:
-        prepare(device=wanted.device or ("gpu" if wanted.tier == "gpu" else "auto"), cache=cache_folder(os.environ))
-        words = wanted.set + ([f"seeds={wanted.seeds}"] if wanted.seeds is not None else [])
         for name in wanted.names:
             experiment = catalogue.find(name)
             settings = changed_settings(experiment.settings(wanted.tier), words)
-            order = Order(experiment, wanted.tier, settings, wanted.out, keep_models=wanted.keep_models)
+            order = Order(experiment, wanted.tier, settings, wanted.out, keep=keep, device=wanted.device)
             result = execute(order, Shown(console, f"{name}, {wanted.tier} tier"))
             finished.append((name, result.folder, result.verdicts))
-    except UserError as error:
-        print(f"recombine: {error}", file=sys.stderr)
-        return 2
     finally:
         if finished:
             show(console, finished)
+
+
+def main(arguments: list[str]) -> int:
+    """Run; what the user can mend is one line and exit code 2."""
+    wanted = parse(arguments)
+    try:
+        run(wanted)
+    except KeyboardInterrupt:
+        print("recombine: stopped; the same command goes on from here", file=sys.stderr, flush=True)
+        return 130
+    except Exception as error:
+        if wanted.debug:
+            raise
+        kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+        print(f"recombine: {kind}{(str(error).splitlines() or [''])[0]}", file=sys.stderr)
+        return 2 if isinstance(error, UserError) else 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if (code := main(sys.argv[1:])) == 130:
+        os._exit(code)  # an interrupted JAX may crash while Python takes leave
+    sys.exit(code)

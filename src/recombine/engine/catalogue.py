@@ -8,9 +8,11 @@ import hashlib
 import importlib.util
 import json
 import pkgutil
+import sys
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -86,13 +88,15 @@ def did_you_mean(word: str, known: list[str]) -> str:
 def _from_file(path: Path) -> Experiment:
     if not path.is_file():
         raise UserError(f"there is no experiment file {path}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"recombine_study_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look up their annotations
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        del sys.modules[spec.name]
         raise UserError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     wanted = ["Settings", *(t.upper() for t in TIERS), "cells", "run", "CLAIMS", "figure"]
     if missing := [w for w in wanted if not hasattr(module, w)]:
@@ -105,20 +109,11 @@ def identity(experiment: Experiment, cell: Any, backend: str) -> str:
 
     How many seeds the whole run has is left out, since a cell names its own: a longer run uses the cells of a shorter.
     """
-    content = _without(asdict(cell), "seeds")
-    libraries = {name: _version(name) for name in ("jax", "jaxlib", "numpy")}
+    content = asdict(cell)
+    content["settings"] = {k: v for k, v in content.get("settings", {}).items() if k != "seeds"}
+    libraries = {name: version(name) for name in ("jax", "jaxlib", "numpy", "optax", "equinox")}
     facts = [experiment.name, code_version(experiment.module), libraries, backend, content]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _without(content: dict, name: str) -> dict:
-    return {k: _without(v, name) if isinstance(v, dict) else v for k, v in content.items() if k != name}
-
-
-def _version(name: str) -> str:
-    from importlib.metadata import version
-
-    return version(name)
 
 
 @cache

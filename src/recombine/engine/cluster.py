@@ -1,44 +1,59 @@
-"""Runs cells on a Ray cluster; the rows come back here, so that only one process writes results."""
+"""Runs cells on a Ray cluster; their rows come back here, so that only one process writes results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from recombine.core import UserError
+from recombine.engine import store
 from recombine.engine.catalogue import Experiment, find
+from recombine.engine.cells import Keep, Keeper, Report, compute
 
 
 def connect(address: str) -> None:
-    """Join a Ray cluster: auto, local (one on this machine, for trying), or host:port. Before JAX starts its threads."""
+    """Join a Ray cluster: auto, local (one on this machine), or host:port. To be done before JAX starts its threads."""
     try:
         import ray
     except ImportError as error:
         raise UserError("a cluster needs Ray: pip install 'recombine[ray]'") from error
     try:
-        ray.init(address=address, log_to_driver=False, ignore_reinit_error=True)
+        ray.init(address=address, log_to_driver=False, ignore_reinit_error=True, logging_level="ERROR")
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(f"cannot reach a Ray cluster at {address}: {str(error).splitlines()[0]}") from error
 
 
-def rows(experiment: Experiment, work: list[tuple[str, Any]], folder: Path) -> Iterator[tuple[str, list[dict]]]:
-    """The rows of each (identity, cell), as they finish."""
+def compute_all(
+    experiment: Experiment, work: Mapping[str, Any], kept: store.Cells, keep: Keep, backend: str
+) -> Iterator[str]:
+    """Compute cells by identity and save each as it comes back; one that fails is told of when all others are done."""
     import ray
 
     name = experiment.name if experiment.module.__package__ else str(experiment.module.__file__)
-    remote = ray.remote(_compute)
-    pending = {remote.remote(name, identity, cell, str(folder.resolve())): identity for identity, cell in work}
+    kept.folder.mkdir(parents=True, exist_ok=True)
+    remote = ray.remote(num_cpus=1, num_gpus=int(backend == "gpu"), max_retries=2)(_compute)
+    place = str(kept.folder.resolve())
+    pending = {remote.remote(name, i, cell, place, (keep, backend)): i for i, cell in work.items()}
+    troubles = []
     while pending:
         (ready,), _ = ray.wait(list(pending), num_returns=1)
-        yield pending.pop(ready), ray.get(ready)
+        identity = pending.pop(ready)
+        try:
+            kept.save(identity, *ray.get(ready))
+        except ray.exceptions.RayError as error:
+            troubles.append(str(error).strip().splitlines()[-1])
+            continue
+        kept.forget_checkpoints(identity)
+        yield identity
+    if troubles:
+        raise UserError(f"{len(troubles)} of {len(work)} cells failed on the cluster; the first: {troubles[0]}")
 
 
-def _compute(name: str, identity: str, cell: Any, folder: str) -> list[dict]:
-    """On a worker: checkpoints go to the results folder where the worker can see it (a shared disk)."""
-    from recombine.engine import Keeper, Report, store
-    from recombine.train import Quiet
+def _compute(name: str, identity: str, cell: Any, folder: str, how: tuple[Keep, str]) -> tuple[list[dict], dict]:
+    """On a worker: checkpoints, weights and records go to the results folder, which must be on a shared disk."""
+    from recombine.engine import prepare
 
-    shared = Path(folder).is_dir()
-    watch = Keeper(store.Cells(Path(folder)), identity, Report()) if shared else Quiet()
-    return find(name).module.run(cell, watch)
+    keep, backend = how
+    prepare(device=backend)
+    return compute(find(name), cell, Keeper(store.Cells(Path(folder)), identity, Report(), keep))

@@ -17,10 +17,12 @@ import numpy as np
 
 from recombine.core import UserError
 
+_FACTS = b"recombine"
+
 
 def write(path: Path, content: bytes) -> None:
     """Write a file atomically: a reader finds the old one or the new one, never a part."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(draft, "wb") as file:
@@ -35,7 +37,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    write(path, (json.dumps(content, indent=1, default=_plain) + "\n").encode())
+    write(path, (json.dumps(_plain(content), indent=1, allow_nan=False) + "\n").encode())
 
 
 def read_json(path: Path) -> Any:
@@ -46,18 +48,42 @@ def read_json(path: Path) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)
+    """As JSON has it: numbers that are none become null."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def table_bytes(rows: list[dict]) -> bytes:
-    """Rows as Parquet: exact numbers, and room for small pictures as nested lists."""
+def table_bytes(rows: list[dict], facts: Mapping[str, Any] | None = None) -> bytes:
+    """Rows as Parquet: exact numbers, and room for small pictures as nested lists; `facts` travel as metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [_listed(row.get(name)) for row in rows] for name in names}
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink)
+    pq.write_table(pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(_plain(facts or {}))}), sink)
+    return sink.getvalue()
+
+
+def read_facts(content: bytes) -> dict[str, Any]:
+    """What a table says of how it was made."""
+    import pyarrow.parquet as pq
+
+    return json.loads((pq.read_schema(io.BytesIO(content)).metadata or {}).get(_FACTS, b"{}"))
+
+
+def joined(contents: list[bytes]) -> bytes:
+    """Tables one below the other, without what they say of their making."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = [pq.read_table(io.BytesIO(c)).replace_schema_metadata(None) for c in contents]
+    sink = io.BytesIO()
+    pq.write_table(pa.concat_tables(tables, promote_options="permissive"), sink)
     return sink.getvalue()
 
 
@@ -91,9 +117,12 @@ class Cells:
     def __init__(self, folder: Path):
         self.folder = folder
 
-    def save(self, identity: str, rows: list[dict]) -> None:
-        content = table_bytes(rows)
+    def save(self, identity: str, rows: list[dict], facts: Mapping[str, Any]) -> bytes:
+        for path in self.folder.glob(f"{identity}-*.parquet"):
+            path.unlink(missing_ok=True)
+        content = table_bytes(rows, facts)
         write(self.folder / f"{identity}-{_digest(content)}.parquet", content)
+        return content
 
     def load(self, identity: str, complain: Callable[[str], None]) -> bytes | None:
         """The bytes of a finished cell; a damaged file is named, put out of the way, and counts as not there."""
@@ -112,9 +141,19 @@ class Cells:
         for path in self.folder.glob(f"{identity}.*.checkpoint.npz"):
             path.unlink(missing_ok=True)
 
+    def kept(self, identity: str, label: str, kind: str) -> Path:
+        """Where something else that a cell leaves behind on request is put."""
+        return self.folder / f"{identity}.{label.replace('/', '-').replace(' ', '_')}.{kind}"
+
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+def sweep(folder: Path) -> None:
+    """Remove drafts that a killed process left; only for who holds the folder."""
+    for path in folder.rglob(".*.draft"):
+        path.unlink(missing_ok=True)
 
 
 def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -126,9 +165,10 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 def load_arrays(path: Path, complain: Callable[[str], None]) -> dict[str, np.ndarray] | None:
     """A checkpoint, or nothing where there is none or it is damaged."""
-    if not path.exists():
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
         return None
-    content = path.read_bytes()
     if content[:16] != _digest(content[16:]).encode():
         complain(f"{path} is truncated or was changed: starting that population again")
         return None

@@ -7,9 +7,12 @@ import numpy as np
 from recombine.core import Record
 
 
-def blind(record: Record) -> Record:
-    """Gives the mean answer whatever it is asked."""
-    return record.answering(np.broadcast_to(record.y.mean(axis=0), record.y.shape))
+def blind(record: Record, example: int) -> Record:
+    """Gives one example's answer whatever it is asked.
+
+    A fixed answer, not the mean one: the mean picture of a grid of bumps is flat, and its peak an accident of rounding.
+    """
+    return record.answering(np.broadcast_to(record.y[example], record.y.shape))
 
 
 def nearest_memory(record: Record, train: np.ndarray) -> Record:

@@ -10,23 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from recombine.models import convolution
-
-
-def _uniform(key: jax.Array, shape: tuple[int, ...], fan: int) -> jax.Array:
-    bound = fan**-0.5
-    return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
-
-
-class Kernel(eqx.Module):
-    """The weights of one transposed convolution, drawn as PyTorch draws them (fan counted over outputs)."""
-
-    weight: jax.Array
-    bias: jax.Array
-
-    def __init__(self, side: int, inputs: int, outputs: int, key: jax.Array):
-        w, b = jax.random.split(key)
-        self.weight = _uniform(w, (side, side, inputs, outputs), outputs * side**2)
-        self.bias = _uniform(b, (outputs,), outputs * side**2)
+from recombine.models.layers import Kernel, transposed_kernels
 
 
 class CNNDecoder(eqx.Module):
@@ -42,10 +26,10 @@ class CNNDecoder(eqx.Module):
     def __init__(self, inputs: int, size: int, *, width: int, depth: int, key: jax.Array):
         if size % 4 or depth < 2:
             raise ValueError(f"the decoder needs a size divisible by 4 and depth >= 2, got {size} and {depth}")
-        first, last, *middle = jax.random.split(key, depth + 2)
-        self.seed_map = Kernel(size // 4, inputs, width, first)
-        self.blocks = tuple(Kernel(4 if i < 2 else 3, width, width, k) for i, k in enumerate(middle))
-        self.read_out = Kernel(3, width, 1, last)
+        sides = [4, 4, *[3] * (depth - 2)]
+        shapes = [(size // 4, size // 4, inputs, width), *((s, s, width, width) for s in sides), (3, 3, width, 1)]
+        self.seed_map, *blocks, self.read_out = transposed_kernels(key, shapes)
+        self.blocks = tuple(blocks)
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         h = jax.nn.relu(jnp.tensordot(x, self.seed_map.weight, axes=(0, 2)) + self.seed_map.bias)

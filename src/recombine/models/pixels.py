@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from recombine.models import positions
-from recombine.models.layers import Linear, linears
+from recombine.models.layers import Linear, PReLU, linears
 
 
 class PixelMLP(eqx.Module):
@@ -22,14 +22,14 @@ class PixelMLP(eqx.Module):
 
     embed: Linear
     hidden: tuple[Linear, ...]
-    slopes: tuple[eqx.nn.PReLU, ...]
+    slopes: tuple[PReLU, ...]
     read_out: Linear
     size: int = eqx.field(static=True)
 
     def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 2, key: jax.Array):
         self.embed, *hidden, self.read_out = linears(key, (inputs, *[width] * (depth + 1), 1))
         self.hidden = tuple(hidden)
-        self.slopes = tuple(eqx.nn.PReLU() for _ in hidden)
+        self.slopes = tuple(PReLU() for _ in hidden)
         self.size = size
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:

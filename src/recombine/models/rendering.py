@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.models import convolution
-from recombine.models.layers import Kernel, kernels
+from recombine.models.layers import Kernel, PReLU, kernels
 
 FACTORS = ("x", "y")
 
@@ -28,7 +28,7 @@ class Rendering(eqx.Module):
     v: jax.Array
     lambdas: jax.Array
     kernels: tuple[Kernel, ...]
-    slopes: tuple[eqx.nn.PReLU, ...]
+    slopes: tuple[PReLU, ...]
 
     def __init__(self, size: int, *, rank: int | None = None, channels: int = 8, depth: int = 2, key: jax.Array):
         rank = rank or size
@@ -37,7 +37,7 @@ class Rendering(eqx.Module):
         self.u, self.v = _unit(drawn[..., :size]), _unit(drawn[..., size:-1])
         self.lambdas = drawn[..., -1] * size**-0.5
         self.kernels = tuple(kernels(last, (2, *[channels] * depth, 1)))
-        self.slopes = tuple(eqx.nn.PReLU() for _ in self.kernels)
+        self.slopes = tuple(PReLU() for _ in self.kernels)
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         embedded = jnp.einsum("ft,ftij->ijf", x.reshape(2, -1), self.maps())

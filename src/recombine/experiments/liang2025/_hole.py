@@ -16,12 +16,12 @@ import recombine as rc
 class HoleSettings:
     """Bumps on a square grid, a square hole in it, and a convolutional decoder."""
 
-    seeds: int = 6
+    seeds: int = 5
     """networks trained for each condition"""
     seed: int = 0
     """the number from which every random draw is derived"""
-    block: int = 8
-    """seeds trained together in one piece of work"""
+    block: int = 5
+    """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
     size: int = 16
     """side of the picture in pixels, a multiple of 4"""
     low: int = 3
@@ -61,6 +61,11 @@ class HoleSettings:
                 raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
 
 
+def check_depth(depth: int) -> None:
+    if depth < 2:
+        raise rc.UserError(f"the decoder doubles its map twice, so its depth must be at least 2, got {depth}")
+
+
 def blocks(settings: HoleSettings) -> list[tuple[int, ...]]:
     """The seeds, cut into the blocks that are trained together."""
     seeds = range(settings.seeds)
@@ -92,29 +97,35 @@ def train(settings: HoleSettings, depth: int, splits: Sequence[rc.Split], keys, 
     return rc.population(grid(settings), list(splits), make, keys, recipe, dials=dials, watch=watch)
 
 
-def networks(settings: HoleSettings, run, splits: Sequence[rc.Split], key) -> list[dict]:
-    """What each network of a population does over the whole grid: the measured part of its row."""
+def networks(settings: HoleSettings, run, splits: Sequence[rc.Split], who: Sequence[dict], watch) -> list[dict]:
+    """A row a network: who it is, what it was trained on, and what it does over the whole grid.
+
+    A network that diverged has no measures: a seed that was lost is neither right nor wrong.
+    """
     task = grid(settings)
     whole = rc.whole(task.combinations)
-    answers = rc.records(run.model, task, task.combinations[whole], key=key)
-    return [
-        measures(settings, answer, split.train[whole])
-        | {"images": int(split.train.sum()), "loss": float(losses[-1]), "diverged_at": int(diverged_at)}
-        for answer, split, losses, diverged_at in zip(answers, splits, run.losses, run.diverged_at, strict=True)
-    ]
+    answers = rc.records(run.model, task, task.combinations[whole], key=test_key(settings))
+    rows = []
+    for i, (person, answer, split) in enumerate(zip(who, answers, splits, strict=True)):
+        watch.recorded("-".join(str(v) for v in person.values()), answer)
+        seen = measures(settings, answer, split.train[whole])
+        if run.diverged_at[i] >= 0:
+            seen = {name: np.full_like(value, np.nan) if np.ndim(value) else np.nan for name, value in seen.items()}
+        facts = {"images": int(split.train.sum()), "loss": float(run.losses[i, -1])}
+        rows.append(person | facts | {"diverged_at": int(run.diverged_at[i])} | seen)
+    return rows
 
 
 def controls(settings: HoleSettings) -> list[dict]:
     """The same measures on systems built to compose (a perfect solver) and built not to (two memorisers)."""
-    import jax
-
     task = grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
     donut = hole(settings, task).train[rc.whole(task.combinations)]
-    perfect = rc.truth(task, z, key=jax.random.key(settings.seed))
+    inside = rc.interior(rc.square(z, settings.low, settings.high), settings.rim)
+    perfect = rc.truth(task, z, key=test_key(settings))
     systems = {
         "perfect": perfect,
-        "blind": rc.blind(perfect),
+        "blind": rc.blind(perfect, int(probes(inside)[1])),
         "nearest memory": rc.nearest_memory(perfect, donut),
         "superposition": bright(settings, rc.superposition(bright(settings, perfect), donut)),
     }

@@ -57,7 +57,7 @@ def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.Da
     for column, (title, rows) in enumerate(columns.items()):
         images = int(rows["images"].iloc[0])
         scales = _maps(settings, axes[:2, column], rows, f"{title}\n{images} pictures")
-        first = rows.sort_values("seed").iloc[0]["samples"]
+        first = rows.sort_values(["diverged_at", "seed"]).iloc[0]["samples"]
         for i, (answer, truth) in enumerate(zip(first, wanted, strict=True), start=2):
             plots.picture(axes[i, column], answer, mark=plots.brightest(truth))
         places = {p: rows[f"accuracy1_{p}"].to_numpy() for p in ("trained", "hole", "interior")}
@@ -75,7 +75,8 @@ def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.Da
 
 def _maps(settings: HoleSettings, axes, rows: pd.DataFrame, title: str) -> list:
     """Two maps over (x, y), averaged over seeds, with the hole marked; returns the images, for their scales."""
-    misplaced, errors = (np.mean(np.stack(list(rows[name])), axis=0) for name in ("peak_map", "error_map"))
+    sound = rows[rows["diverged_at"] < 0]
+    misplaced, errors = (np.mean(np.stack(list(sound[name])), axis=0) for name in ("peak_map", "error_map"))
     images = [
         rc.plots.heat_map(axes[0], misplaced, title=title, low=0, high=settings.size / 2),
         rc.plots.error_map(axes[1], errors),

@@ -1,0 +1,34 @@
+"""Real training at the size of the demo, beside what the papers' own code was measured to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from recombine import engine
+from recombine.engine import catalogue
+
+pytestmark = pytest.mark.slow
+SMALL = {"width": 16, "steps": 500, "learning_rate": 3e-3}
+
+
+def run(name: str, out):
+    experiment = catalogue.find(name)
+    settings = replace(experiment.settings("laptop"), **SMALL)
+    return engine.execute(engine.Order(experiment, "laptop", settings, out), engine.Report()).table
+
+
+def test_the_donut_is_fitted_and_its_hole_is_not(tmp_path):
+    rows = run("liang2025/failure", tmp_path).query("condition == 'donut'")
+    assert (rows.accuracy1_donut >= 0.99).all()
+    assert (rows.mse_hole / rows.mse_donut >= 20).all()
+    assert (rows.accuracy0_hole <= 0.25).all()
+    assert (rows.accuracy1_interior <= 0.1).all()
+
+
+def test_stripes_compose_where_as_many_bumps_do_not(tmp_path):
+    table = run("liang2025/stripes", tmp_path)
+    stripes, bumps = (table[table.condition == name] for name in ("stripes + bumps", "bumps only"))
+    assert (stripes.accuracy1_hole >= 0.95).all()
+    assert (bumps.accuracy1_hole <= 0.5).all()
