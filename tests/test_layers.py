@@ -15,7 +15,7 @@ LEVELS = [
     {"tasks", "splits", "encodings", "models", "interventions", "measures", "theory", "watch"},
     {"train", "recording", "claims", "plots"},
     {"experiments", "engine", "diagnose"},
-    {"cli", "progress", "bench", "page", "engine.__main__", "__main__", "bench.__main__"},
+    {"cli", "arguments", "progress", "bench", "page", "engine.__main__", "__main__", "bench.__main__"},
 ]
 FILES = sorted(ROOT.rglob("*.py"))
 SOURCES = [f for f in FILES if f != ROOT / "__init__.py"]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, make_dataclass
-from itertools import dropwhile, pairwise, takewhile
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import tyro
 
+from recombine.arguments import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 INTERRUPTED = 130
-Parsed = TypeVar("Parsed")
 Tier = Literal["quick", "laptop", "gpu", "paper"]
 
 USAGE = """recombine: does a network recombine what it knows, or only remember it?
@@ -110,32 +107,6 @@ def dispatch(words: list[str]) -> int:
         hint = catalogue.did_you_mean(words[0], list(commands))
         raise UserError(f"no command is called {words[0]!r}{hint}; 'recombine --help' shows all")
     return commands[words[0]](words[1:])
-
-
-def parse(kind: type[Parsed], words: list[str], prog: str, description: str, default: Parsed | None = None) -> Parsed:
-    """tyro's parser, whose complaints become one line."""
-    more: dict[str, Any] = {} if default is None else {"default": default}
-    said = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(said):
-            return tyro.cli(kind, args=words, prog=prog, description=description, **more)
-    except SystemExit as end:
-        if not end.code:
-            raise
-        raise UserError(f"{_one_line(said.getvalue())} ({prog} --help shows all)") from end
-
-
-def _one_line(box: str) -> str:
-    """The substance of one of tyro's boxes: its first sentence, and the flag it suggests."""
-    lines = [line.strip("│| \t") for line in box.splitlines()[1:]]  # the first is a title
-    inside = list(dropwhile(_rule, lines))
-    body = " ".join(takewhile(lambda line: not _rule(line), inside)).rstrip(".") or "the arguments could not be read"
-    suggestion = re.search(r"Perhaps you meant:\W+(--[\w-]+)", " ".join(inside))
-    return body + (f"; did you mean {suggestion.group(1)}?" if suggestion else "")
-
-
-def _rule(line: str) -> bool:
-    return not line.strip("─-╭╮╰╯ ")
 
 
 def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:
