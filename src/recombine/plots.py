@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -32,8 +32,8 @@ def panels(rows: int, columns: int, *, side: float = 1.9):
 
 
 def picture(axes: Axes, pixels: np.ndarray, *, title: str = "", top: float = 1.0, mark: tuple[int, int] | None = None):
-    """A picture in grey, y upwards, with a cross where the bump belongs."""
-    axes.imshow(pixels, cmap="gray", vmin=0.0, vmax=top, origin="lower")
+    """A picture in grey, y upwards, faint things brightened, with a cross where the bump belongs."""
+    axes.imshow(np.maximum(pixels, 0.0), cmap="gray", norm=PowerNorm(0.5, 0.0, top), origin="lower")
     if mark is not None:
         axes.plot(*mark, marker="+", color=BAD, markersize=9, markeredgewidth=1.2)
     bare(axes, title)
