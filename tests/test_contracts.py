@@ -16,6 +16,8 @@ TASKS = {
     "bumps": rc.bumps(8, rc.local_bump(8)),
     "dark bumps": rc.bumps(8, rc.one_hot(8), dark=True),
     "bumps with stripes": rc.stripes(rc.bumps(8, rc.local_bump(8))),
+    "continuous bumps": rc.continuous_bumps(8, rc.local_bump(8)),
+    "rotation": rc.rotation(),
 }
 SPLITS = {
     "square": rc.square(GRID, 2, 5),
@@ -23,8 +25,22 @@ SPLITS = {
     "random": rc.random_fraction(GRID, 0.3, KEY),
     "narrowed": rc.narrow(rc.square(GRID, 2, 5), rc.draw(np.ones(64, bool), 40, KEY)),
 }
-ENCODINGS = {"one-hot": rc.one_hot(8), "local bump": rc.local_bump(8), "wide bump": rc.local_bump(8, multiplier=9.0)}
-MODELS = {"cnn": (rc.CNNDecoder(16, 8, width=3, depth=3, key=KEY), 16)}
+ENCODINGS = {
+    "one-hot": rc.one_hot(8),
+    "local bump": rc.local_bump(8),
+    "wide bump": rc.local_bump(8, multiplier=9.0),
+    "padded bump": rc.padded_bump(8),
+    "positional": rc.positional(8),
+    "rate": rc.rate(),
+    "scaled rate": rc.scaled_rate(8),
+}
+MODELS = {
+    "cnn": (rc.CNNDecoder(16, 8, width=3, depth=3, key=KEY), 16),
+    "mlp": (rc.MLPDecoder(16, 8, width=4, depth=2, key=KEY), 16),
+    "pixels": (rc.PixelMLP(16, 8, width=8, depth=2, key=KEY), 16),
+    "rendering": (rc.Rendering(8, channels=2, depth=2, key=KEY), 16),
+    "transformer": (rc.TransformerDecoder(16, 8, width=8, depth=2, heads=2, key=KEY), 16),
+}
 # A measure, and whether it must rise (+1) or fall (-1) from a memoriser to a perfect solver in the hole.
 MEASURES = {
     "mse": (rc.mse, -1),

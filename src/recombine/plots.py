@@ -78,12 +78,12 @@ def colour_bar(figure: Figure, image, beside: Axes, label: str) -> None:
     figure.colorbar(image, cax=beside.inset_axes((0.0, 0.05, 0.08, 0.9)), label=label)
 
 
-def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL) -> None:
-    """One dot a seed, one column a group, and a bar at the mean; for shares between 0 and 1."""
+def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL, low: float = 0.0) -> None:
+    """One dot a seed, one column a group, and a bar at the mean; for shares and correlations up to 1."""
     for i, values in enumerate(groups.values()):
         spread = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(i + spread, values, "o", color=colour, alpha=0.75, markersize=4)
         axes.hlines(np.mean(values), i - 0.28, i + 0.28, color=colour, linewidth=2)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
-    axes.set_ylim(-0.05, 1.05)
+    axes.set_ylim(low - 0.05, 1.05)
