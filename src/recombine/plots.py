@@ -53,6 +53,13 @@ def heat_map(axes: Axes, values: np.ndarray, *, title: str = "", low: float, hig
     return image
 
 
+def signed(axes: Axes, values: np.ndarray, *, title: str = "") -> None:
+    """A picture with positive and negative values, white at zero, on a scale of its own."""
+    top = float(np.abs(values).max()) or 1.0
+    axes.imshow(values, cmap="RdBu_r", vmin=-top, vmax=top, origin="lower")
+    bare(axes, title)
+
+
 def box(axes: Axes, low: int, high: int) -> None:
     """Mark the closed square of held-out cells."""
     side = high - low + 1

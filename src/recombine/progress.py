@@ -86,7 +86,7 @@ def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:
             word = v.verdict if v.evidence else "not evidence"
             effect = f"{v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]"
             said = f"{escape(v.claim)}\n[dim]{escape(v.unit)}[/]"
-            table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:g}", str(v.seeds))
+            table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:.3g}", str(v.seeds))
     return table
 
 
