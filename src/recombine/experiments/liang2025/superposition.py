@@ -194,12 +194,12 @@ def figure(settings: Settings, table: pd.DataFrame):
             top = max(float(picture.max()), 1e-3)
             plots.picture(axes[row, column], picture / top, title=title, mark=plots.brightest(truth[1]))
         axes[row, 0].set_ylabel(condition)
-        groups = {"own sum": "r_sum", "other sum": "r_shuffled", "truth": "r_truth"}
+        groups = {"own\nsum": "r_sum", "another's": "r_shuffled", "truth": "r_truth"}
         colour = plots.GOOD if condition == STRIPES else plots.BAD
-        plots.dots(axes[row, 3], {n: rows[c].to_numpy() for n, c in groups.items()}, colour=colour, low=-0.25)
+        plots.dots(axes[row, 3], {n: rows[c].to_numpy() for n, c in groups.items()}, colour=colour, low=-0.6)
         axes[row, 3].set_title("correlation of answers with")
         kernels = {"OR": rows["or_agreement"].to_numpy(), "AND": rows["and_agreement"].to_numpy()}
-        plots.dots(axes[2, row], kernels, colour=colour, low=-0.25)
+        plots.dots(axes[2, row], kernels, colour=colour, low=-0.6)
         axes[2, row].set_title(f"kernel agreement,\n{condition}")
     for column in (2, 3):
         axes[2, column].axis("off")
