@@ -35,9 +35,11 @@ from recombine.experiments.liang2025 import stripes
         (["run", "liang2025/failure", "--tier", "quick", "--out", "/proc/nowhere"], "cannot write"),
         (["run", "missing.py"], "there is no experiment file"),
         (["figure", "liang2025/stripes", "--out", "/nowhere"], "has not been run"),
-        (["verdicts", "--out", "/nowhere"], "nothing has been run"),
+        (["verdicts", "--out", "/nowhere"], "has been run in"),
         (["bench", "nothing"], "no benchmark"),
         (["bench", "population", "members=x"], "name=number"),
+        (["bench", "population", "membrs=2"], "it has members"),
+        (["run", "liang2025/stripes", "--learning-rate", "nan"], "learning_rate must be"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(words, said, capsys):

@@ -87,7 +87,7 @@ def test_a_run_leaves_table_verdicts_settings_command_and_figures(experiment, tm
     ]  # fmt: skip
     facts = json.loads((result.folder / "settings.json").read_text())
     assert facts["settings"]["shift"] == 1.0
-    assert facts["command"].endswith("mine.py --tier laptop")
+    assert facts["command"].endswith(f"mine.py --tier laptop --out {tmp_path}")
     assert {"versions", "device", "seconds", "git"} <= set(facts)
     assert result.verdicts[0].verdict == "holds"
     assert result.table["map"][0].shape == (2, 3)

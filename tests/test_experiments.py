@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,3 +49,19 @@ def test_the_quick_tier_runs_judges_and_draws(name, tmp_path):
     assert list((tmp_path / name / "cells").glob("*.safetensors"))
     record = rc.load_record(next((tmp_path / name / "cells").glob("*.record.npz")))
     assert np.isfinite(record.y_hat).all()
+
+
+def test_the_example_of_a_study_runs(tmp_path):
+    example = Path(__file__).parents[1] / "examples" / "my_study.py"
+    experiment = catalogue.find(str(example))
+    order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path)
+    assert len(engine.execute(order, engine.Report()).table) == 4
+
+
+def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
+    experiment = catalogue.find("liang2025/failure")
+    settings = replace(experiment.settings("quick"), learning_rate=1e30)
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    assert {v.verdict for v in result.verdicts} == {"undecided"}
+    assert [v.lost for v in result.verdicts] == [2, 2, 2]
+    assert (result.folder / "figure.png").exists()

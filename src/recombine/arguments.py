@@ -34,7 +34,7 @@ def _one_line(box: str) -> str:
     inside = list(dropwhile(_rule, lines))
     body = " ".join(takewhile(lambda line: not _rule(line), inside)).rstrip(".") or "the arguments could not be read"
     suggestion = re.search(r"Perhaps you meant:\W+(--[\w-]+)", " ".join(inside))
-    return body + (f"; did you mean {suggestion.group(1)}?" if suggestion else "")
+    return body + (f" (did you mean {suggestion.group(1)}?)" if suggestion else "")
 
 
 def _rule(line: str) -> bool:

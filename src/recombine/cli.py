@@ -234,7 +234,8 @@ def verdicts(words: list[str]) -> int:
             except UserError as error:
                 print(f"recombine: passed over: {error}", file=sys.stderr)
     if not shown:
-        raise UserError(f"nothing has been run in {where.out}: try 'recombine run {names[0]}'")
+        hint = f"try 'recombine run {names[0]}', or name a study of your own by its file"
+        raise UserError(f"nothing of this has been run in {where.out}: {hint}")
     show(_console(), shown)
     return 0
 
@@ -270,7 +271,8 @@ def bench(words: list[str]) -> int:
     from recombine import bench as benches
 
     if not words or words[0] in ("-h", "--help"):
-        print("Speed, side by side, each as one line of JSON. Example: recombine bench population\n")
+        print("Speed, side by side, each as one line of JSON. Options are name=number.")
+        print("Example: recombine bench population members=4 width=16 repeats=3\n")
         for name, said in benches.described().items():
             print(f"  {name:14} {said}")
         return 0

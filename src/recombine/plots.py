@@ -41,7 +41,8 @@ def picture(axes: Axes, pixels: np.ndarray, *, title: str = "", top: float = 1.0
 
 def error_map(axes: Axes, errors: np.ndarray, *, title: str = "", low: float = 1e-5, high: float = 3e-2):
     """Errors over (x, y) on a shared logarithmic scale; returns the image, for a colour bar."""
-    image = axes.imshow(errors, cmap="magma", norm=LogNorm(low, high, clip=True), origin="lower")
+    shown = np.ma.masked_invalid(errors)  # NaN where networks diverged
+    image = axes.imshow(shown, cmap="magma", norm=LogNorm(low, high, clip=True), origin="lower")
     bare(axes, title)
     return image
 
@@ -75,7 +76,7 @@ def bare(axes: Axes, title: str = "") -> None:
 
 def brightest(picture: np.ndarray) -> tuple[int, int]:
     """The (column, row) of the brightest pixel."""
-    row, column = np.unravel_index(int(np.argmax(picture)), picture.shape)
+    row, column = np.unravel_index(int(np.nanargmax(picture)), picture.shape)
     return int(column), int(row)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pkgutil
 import time
@@ -32,10 +33,11 @@ def main(words: list[str]) -> int:
         if not value.isdigit():
             raise UserError(f"options of a benchmark are written name=number, got {word!r}")
         options[key] = int(value)
-    try:
-        result = import_module(f"{__name__}.{name}").measure(**options)
-    except TypeError as error:
-        raise UserError(f"{name}: {error}") from error
+    measure = import_module(f"{__name__}.{name}").measure
+    known = list(inspect.signature(measure).parameters)
+    if unknown := [key for key in options if key not in known]:
+        raise UserError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known)}")
+    result = measure(**options)
     print(json.dumps({"bench": name, **result}))
     return 0
 

@@ -55,6 +55,7 @@ class Order:
         """The command that makes these results again."""
         other = changed(self.settings, self.experiment.settings(self.tier))
         flags = ["--device", self.device] if self.device else []
+        flags += ["--out", str(self.out)] if self.out != Path("results") else []
         flags += [word for name, value in other.items() for word in _flag(name, value)]
         source = getattr(self.experiment.module, "__file__", "") if not self.experiment.module.__package__ else ""
         return shlex.join(["recombine", "run", source or self.experiment.name, "--tier", self.tier, *flags])

@@ -82,7 +82,7 @@ def did_you_mean(word: str, known: list[str]) -> str:
     tails = {k.split("/")[-1]: k for k in known}
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     close = close or [tails[t] for t in difflib.get_close_matches(word.rsplit("/", maxsplit=1)[-1], list(tails), n=1)]
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _from_file(path: Path) -> Experiment:

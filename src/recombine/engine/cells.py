@@ -56,7 +56,10 @@ class Keeper:
         if label in self.labels:
             raise ValueError(f"two populations of one cell are labelled {label!r}: give each a label of its own")
         self.labels.add(label)
-        return store.load_arrays(self.cells.checkpoint(self.identity, label), self.report.note)
+        saved = store.load_arrays(self.cells.checkpoint(self.identity, label), self.report.note)
+        if saved:
+            self.report.note(f"going on from step {int(saved['done'])}")
+        return saved
 
     def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
         store.save_arrays(self.cells.checkpoint(self.identity, label), state())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from typing import Literal
 
 import numpy as np
@@ -59,6 +60,8 @@ class HoleSettings:
         for name in ("seeds", "block", "width", "batch", "steps"):
             if getattr(self, name) < 1:
                 raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not (isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
 
 
 def check_depth(depth: int) -> None:
@@ -66,8 +69,8 @@ def check_depth(depth: int) -> None:
         raise rc.UserError(f"the decoder doubles its map twice, so its depth must be at least 2, got {depth}")
 
 
-def blocks(settings: HoleSettings) -> list[tuple[int, ...]]:
-    """The seeds, cut into the blocks that are trained together."""
+def blocks(settings) -> list[tuple[int, ...]]:
+    """The seeds of any settings that have `seeds` and `block`, cut into the blocks that are trained together."""
     seeds = range(settings.seeds)
     return [tuple(seeds[i : i + settings.block]) for i in range(0, settings.seeds, settings.block)]
 
@@ -100,7 +103,7 @@ def train(settings: HoleSettings, depth: int, splits: Sequence[rc.Split], keys, 
 def networks(settings: HoleSettings, run, splits: Sequence[rc.Split], who: Sequence[dict], watch) -> list[dict]:
     """A row a network: who it is, what it was trained on, and what it does over the whole grid.
 
-    A network that diverged has no measures: a seed that was lost is neither right nor wrong.
+    A network that diverged has no measures: a lost seed is neither right nor wrong.
     """
     task = grid(settings)
     whole = rc.whole(task.combinations)
@@ -108,12 +111,16 @@ def networks(settings: HoleSettings, run, splits: Sequence[rc.Split], who: Seque
     rows = []
     for i, (person, answer, split) in enumerate(zip(who, answers, splits, strict=True)):
         watch.recorded("-".join(str(v) for v in person.values()), answer)
-        seen = measures(settings, answer, split.train[whole])
-        if run.diverged_at[i] >= 0:
-            seen = {name: np.full_like(value, np.nan) if np.ndim(value) else np.nan for name, value in seen.items()}
+        seen = unless_lost(measures(settings, answer, split.train[whole]), run.diverged_at[i])
         facts = {"images": int(split.train.sum()), "loss": float(run.losses[i, -1])}
         rows.append(person | facts | {"diverged_at": int(run.diverged_at[i])} | seen)
     return rows
+
+
+def unless_lost(seen: dict, diverged_at: int) -> dict:
+    """Measures as they are, or none of them if the network diverged."""
+    lost = {name: np.full_like(value, np.nan) if np.ndim(value) else np.nan for name, value in seen.items()}
+    return lost if diverged_at >= 0 else seen
 
 
 def controls(settings: HoleSettings) -> list[dict]:

@@ -76,6 +76,8 @@ def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.Da
 def _maps(settings: HoleSettings, axes, rows: pd.DataFrame, title: str) -> list:
     """Two maps over (x, y), averaged over seeds, with the hole marked; returns the images, for their scales."""
     sound = rows[rows["diverged_at"] < 0]
+    if sound.empty:
+        title, sound = f"{title}\nall diverged", rows
     misplaced, errors = (np.mean(np.stack(list(sound[name])), axis=0) for name in ("peak_map", "error_map"))
     images = [
         rc.plots.heat_map(axes[0], misplaced, title=title, low=0, high=settings.size / 2),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _show
+from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +82,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    seeds = range(settings.seeds)
-    return [Cell(settings, tuple(seeds[i : i + settings.block])) for i in range(0, settings.seeds, settings.block)]
+    return [Cell(settings, members) for members in _hole.blocks(settings)]
 
 
 @cache
@@ -116,13 +115,10 @@ def run(cell: Cell, watch) -> list[dict]:
     for i, (person, answer) in enumerate(zip(who, answers, strict=True)):
         watch.recorded(f"{person['condition']}-{person['seed']}", answer)
         seen = measures(answer, split) | embedding(settings, {name: a[i] for name, a in stored.items()})
-        rows.append(person | {"diverged_at": int(trained.diverged_at[i])} | _unless_lost(seen, trained.diverged_at[i]))
+        rows.append(
+            person | {"diverged_at": int(trained.diverged_at[i])} | _hole.unless_lost(seen, trained.diverged_at[i])
+        )
     return rows
-
-
-def _unless_lost(seen: dict, diverged_at: int) -> dict:
-    lost = {name: np.full_like(value, np.nan) if np.ndim(value) else np.nan for name, value in seen.items()}
-    return lost if diverged_at >= 0 else seen
 
 
 def measures(answer: rc.Record, split: rc.Split) -> dict:

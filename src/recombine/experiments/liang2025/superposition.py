@@ -13,7 +13,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import _hole, _show
-from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt, training_sets
+from recombine.experiments.liang2025.stripes import DONUT, STRIPES, Cell, learnt, training_sets
 from recombine.experiments.liang2025.stripes import Settings as StripeSettings
 
 if TYPE_CHECKING:
@@ -35,14 +35,6 @@ LAPTOP = Settings()
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
 GPU = Settings(seeds=8, block=8, steps=3125, learning_rate=1e-3, **FULL)
 PAPER = Settings(seeds=20, steps=12500, learning_rate=1e-3, cosine=False, **FULL)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """The networks of both conditions for one block of seeds."""
-
-    settings: Settings
-    members: tuple[int, ...]
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -68,7 +60,7 @@ def run(cell: Cell, watch) -> list[dict]:
     ]
 
 
-def kinship(settings: Settings, answer: rc.Record, seed: int) -> dict:
+def kinship(settings: StripeSettings, answer: rc.Record, seed: int) -> dict:
     """Of the answers in the interior: correlations with sums of memories, and which kernel their likeness follows."""
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
