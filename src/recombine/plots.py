@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullFormatter
 
 GOOD, BAD, NEUTRAL = "#1b7f5c", "#c1432e", "#5b6b7b"
 _STYLE = {
@@ -84,6 +85,13 @@ def colour_bar(figure: Figure, image, beside: Axes, label: str) -> None:
     """The scale of an image, in a panel of its own."""
     beside.axis("off")
     figure.colorbar(image, cax=beside.inset_axes((0.0, 0.05, 0.08, 0.9)), label=label)
+
+
+def decades(axes: Axes, *, xlabel: str, ylabel: str) -> None:
+    """Logarithmic axes that name powers of ten only."""
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
 
 
 def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL, low: float = 0.0) -> None:

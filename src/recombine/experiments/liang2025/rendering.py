@@ -263,7 +263,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         plots.signed(axes[0, i + 1], rows.iloc[0]["picture"], title=f"{name}: what is stored\nfor one unseen x")
         places = {"L": rows["accuracy1_l"].to_numpy(), "corner": rows["accuracy1_corner"].to_numpy()}
         plots.dots(axes[1, i + 1], places, colour=colours[name])
-    axes[0, 0].set(xscale="log", yscale="log", xlabel="error on the L", ylabel="error in the corner")
+    plots.decades(axes[0, 0], xlabel="error on the L", ylabel="error in the corner")
     axes[0, 0].legend(fontsize=7, frameon=False)
     axes[1, 1].set_ylabel("placed within 1 pixel")
     axes[1, 0].axis("off")
