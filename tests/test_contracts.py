@@ -22,6 +22,7 @@ TASKS = {
 SPLITS = {
     "square": rc.square(GRID, 2, 5),
     "corner": rc.corner(GRID, 4),
+    "gap": rc.gap(GRID, 2, 5),
     "random": rc.random_fraction(GRID, 0.3, KEY),
     "narrowed": rc.narrow(rc.square(GRID, 2, 5), rc.draw(np.ones(64, bool), 40, KEY)),
 }

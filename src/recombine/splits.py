@@ -18,6 +18,11 @@ def corner(combinations: np.ndarray, start: int) -> Split:
     return Split(combinations, ~np.all(combinations >= start, axis=1))
 
 
+def gap(combinations: np.ndarray, low: int, high: int) -> Split:
+    """Hold out the combinations whose first part lies strictly between two values, which are trained on."""
+    return Split(combinations, ~((combinations[:, 0] > low) & (combinations[:, 0] < high)))
+
+
 def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -> Split:
     """Hold out a random share of the combinations."""
     if not 0 <= held_out < 1:
