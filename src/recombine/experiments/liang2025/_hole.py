@@ -14,8 +14,8 @@ import recombine as rc
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoleSettings:
-    """Bumps on a square grid, a square hole in it, and a convolutional decoder."""
+class Seeded:
+    """What all settings of this paper share."""
 
     seeds: int = 5
     """networks trained for each condition"""
@@ -23,6 +23,18 @@ class HoleSettings:
     """the number from which every random draw is derived"""
     block: int = 5
     """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
+
+    def need_positive(self, *names: str) -> None:
+        """Refuse settings whose counts are below one."""
+        for name in ("seeds", "block", *names):
+            if getattr(self, name) < 1:
+                raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoleSettings(Seeded):
+    """Bumps on a square grid, a square hole in it, and a convolutional decoder."""
+
     size: int = 16
     """side of the picture in pixels, a multiple of 4"""
     low: int = 3
@@ -57,9 +69,7 @@ class HoleSettings:
             raise rc.UserError(f"the hole {self.low}..{self.high} must lie inside 1..{self.size - 2}")
         if self.low + self.rim > self.high - self.rim:
             raise rc.UserError(f"a rim of {self.rim} leaves no interior in the hole {self.low}..{self.high}")
-        for name in ("seeds", "block", "width", "batch", "steps"):
-            if getattr(self, name) < 1:
-                raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        self.need_positive("width", "batch", "steps")
         if not (isfinite(self.learning_rate) and self.learning_rate > 0):
             raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
 
@@ -69,8 +79,8 @@ def check_depth(depth: int) -> None:
         raise rc.UserError(f"the decoder doubles its map twice, so its depth must be at least 2, got {depth}")
 
 
-def blocks(settings) -> list[tuple[int, ...]]:
-    """The seeds of any settings that have `seeds` and `block`, cut into the blocks that are trained together."""
+def blocks(settings: Seeded) -> list[tuple[int, ...]]:
+    """The seeds, cut into the blocks that are trained together."""
     seeds = range(settings.seeds)
     return [tuple(seeds[i : i + settings.block]) for i in range(0, settings.seeds, settings.block)]
 

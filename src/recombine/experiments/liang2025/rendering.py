@@ -25,15 +25,9 @@ ABLATIONS = {"none": (0.0, 0.0), "entropy": (1.0, 0.0), "variance": (0.0, 1.0), 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(_hole.Seeded):
     """Bumps on a square grid with one corner held out, and a factorised-embedding network."""
 
-    seeds: int = 5
-    """networks trained for each ablation"""
-    seed: int = 0
-    """the number from which every random draw is derived"""
-    block: int = 5
-    """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
     size: int = 12
     """side of the picture in pixels"""
     start: int = 5
@@ -62,9 +56,7 @@ class Settings:
             raise rc.UserError(f"the corner must start inside 2..{self.size - 2}, got {self.start}")
         if not 0 < self.ramp <= 0.5:
             raise rc.UserError(f"the ramp must start within the first half of training, got {self.ramp}")
-        for name in ("seeds", "block", "channels", "steps", "batch"):
-            if getattr(self, name) < 1:
-                raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        self.need_positive("channels", "steps", "batch")
 
 
 QUICK = Settings(seeds=2, size=6, start=3, channels=2, steps=20, batch=4)

@@ -21,15 +21,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(_hole.Seeded):
     """A drawn digit, a gap of unseen angles, and an MLP."""
 
-    seeds: int = 5
-    """networks"""
-    seed: int = 0
-    """the number from which every random draw is derived"""
-    block: int = 5
-    """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
     low: int = 160
     """the last angle in degrees before the gap"""
     high: int = 200
@@ -46,9 +40,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high - 10 < 350:
             raise rc.UserError(f"the gap must be wider than 10 degrees, within 0..359, got {self.low}..{self.high}")
-        for name in ("seeds", "block", "width", "depth", "steps"):
-            if getattr(self, name) < 1:
-                raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        self.need_positive("width", "depth", "steps")
 
 
 QUICK = Settings(seeds=2, width=8, depth=1, steps=20)

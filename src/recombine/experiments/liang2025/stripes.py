@@ -7,6 +7,7 @@ of the input is zero.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,19 +69,24 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     return {name: rc.narrow(region, rows) for name, rows in kept.items()}
 
 
-def run(cell: Cell, watch) -> list[dict]:
+def train_conditions(cell: Cell, names: Sequence[str], watch):
+    """The networks of some conditions in one population, and their rows.
+
+    Every condition of a seed starts from the same weights, so that effects can be taken seed by seed.
+    """
     import jax
     import jax.numpy as jnp
 
-    keys = rc.member_keys(cell.settings.seed, cell.members)
-    data, life = jax.vmap(jax.random.split, out_axes=1)(keys)
+    data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(cell.settings.seed, cell.members))
     sets = [training_sets(cell.settings, key) for key in data]
-    names = list(sets[0])
     splits = [s[name] for name in names for s in sets]
-    # Every condition of a seed starts from the same weights, so that effects can be taken seed by seed.
     trained = _hole.train(cell.settings, cell.settings.depth, splits, jnp.concatenate([life] * len(names)), watch)
     who = [{"condition": name, "seed": seed} for name in names for seed in cell.members]
-    return _hole.networks(cell.settings, trained, splits, who, watch)
+    return trained, _hole.networks(cell.settings, trained, splits, who, watch)
+
+
+def run(cell: Cell, watch) -> list[dict]:
+    return train_conditions(cell, (DONUT, STRIPES, BUMPS), watch)[1]
 
 
 controls = _hole.controls

@@ -13,7 +13,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import _hole, _show
-from recombine.experiments.liang2025.stripes import DONUT, STRIPES, Cell, learnt, training_sets
+from recombine.experiments.liang2025.stripes import DONUT, STRIPES, Cell, learnt, train_conditions
 from recombine.experiments.liang2025.stripes import Settings as StripeSettings
 
 if TYPE_CHECKING:
@@ -42,16 +42,8 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def run(cell: Cell, watch) -> list[dict]:
-    import jax
-    import jax.numpy as jnp
-
-    settings, names = cell.settings, (DONUT, STRIPES)
-    data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(settings.seed, cell.members))
-    sets = [training_sets(settings, key) for key in data]
-    splits = [s[name] for name in names for s in sets]
-    trained = _hole.train(settings, settings.depth, splits, jnp.concatenate([life] * len(names)), watch)
-    who = [{"condition": name, "seed": seed} for name in names for seed in cell.members]
-    rows = _hole.networks(settings, trained, splits, who, watch)
+    settings = cell.settings
+    trained, rows = train_conditions(cell, (DONUT, STRIPES), watch)
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
     answers = rc.records(trained.model, task, z, key=_hole.test_key(settings))
