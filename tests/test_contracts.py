@@ -22,8 +22,10 @@ TASKS = {
 SPLITS = {
     "square": rc.square(GRID, 2, 5),
     "corner": rc.corner(GRID, 4),
+    "cross": rc.cross(GRID, 3, 4),
     "gap": rc.gap(GRID, 2, 5),
     "random": rc.random_fraction(GRID, 0.3, KEY),
+    "percent": rc.percent(rc.square(GRID, 2, 5), 40, KEY),
     "narrowed": rc.narrow(rc.square(GRID, 2, 5), rc.draw(np.ones(64, bool), 40, KEY)),
 }
 ENCODINGS = {

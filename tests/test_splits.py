@@ -53,3 +53,18 @@ def test_stripes_are_never_held_out_by_a_square_and_do_not_count_as_near():
     assert stripe.sum() == 16
     assert split.train[stripe].all()
     assert rc.interior(split, 1).sum() == 4
+
+
+def test_a_cross_leaves_four_corners_and_does_not_cover():
+    split = rc.cross(cells(28), 10, 17)
+    assert split.train.sum() == 20**2
+    assert not split.covers
+
+
+def test_a_percentage_keeps_that_share_of_what_is_trained_on():
+    donut = rc.square(cells(28), 6, 22)
+    some = rc.percent(donut, 20, jax.random.key(0))
+    assert some.train.sum() == 99
+    assert (some.train <= donut.train).all()
+    with pytest.raises(ValueError, match="percent"):
+        rc.percent(donut, 0, jax.random.key(0))

@@ -17,7 +17,7 @@ _HOME = {
     "tasks.continuous": "continuous_bumps",
     "tasks.mnist": "first_digit load_digit",
     "tasks.rotation": "drawn_four rotate rotation",
-    "splits": "corner draw gap interior narrow random_fraction square whole",
+    "splits": "corner cross draw gap interior narrow percent random_fraction square whole",
     "encodings": "Encoding local_bump one_hot padded_bump positional rate require_smooth scaled_rate width",
     "models.cnn": "CNNDecoder",
     "models.encoder": "CNNEncoder",

@@ -18,6 +18,11 @@ def corner(combinations: np.ndarray, start: int) -> Split:
     return Split(combinations, ~np.all(combinations >= start, axis=1))
 
 
+def cross(combinations: np.ndarray, low: int, high: int) -> Split:
+    """Hold out every combination with a part in low..high: the values in the arms of the cross are never seen at all."""
+    return Split(combinations, ~np.any((combinations >= low) & (combinations <= high), axis=1))
+
+
 def gap(combinations: np.ndarray, low: int, high: int) -> Split:
     """Hold out the combinations whose first part lies strictly between two values, which are trained on."""
     return Split(combinations, ~((combinations[:, 0] > low) & (combinations[:, 0] < high)))
@@ -34,6 +39,13 @@ def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -
 def narrow(split: Split, keep: np.ndarray) -> Split:
     """Train on those training combinations only that `keep` names."""
     return Split(split.combinations, split.train & keep)
+
+
+def percent(split: Split, share: float, key: jax.Array) -> Split:
+    """Train on a random share, in percent, of the training combinations only."""
+    if not 0 < share <= 100:
+        raise ValueError(f"a share must be above 0 and at most 100 percent, got {share}")
+    return Split(split.combinations, draw(split.train, round(share / 100 * int(split.train.sum())), key))
 
 
 def draw(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:

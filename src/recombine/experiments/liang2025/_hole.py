@@ -86,9 +86,9 @@ def blocks(settings: Seeded) -> list[tuple[int, ...]]:
 
 
 @cache
-def grid(settings: HoleSettings) -> rc.Task:
-    """Bumps and stripes told by local codes; one object for equal settings, so that programs are compiled once."""
-    encode = rc.local_bump(settings.size, settings.sigma)
+def grid(settings: HoleSettings, encode: rc.Encoding | None = None) -> rc.Task:
+    """Bumps and stripes, told by local codes unless otherwise; one object for equal settings, to compile once."""
+    encode = encode or rc.local_bump(settings.size, settings.sigma)
     return rc.stripes(rc.bumps(settings.size, encode, sigma=settings.sigma, dark=settings.dark))
 
 
@@ -96,26 +96,34 @@ def hole(settings: HoleSettings, task: rc.Task) -> rc.Split:
     return rc.square(task.combinations, settings.low, settings.high)
 
 
-def train(settings: HoleSettings, depth: int, splits: Sequence[rc.Split], keys, watch):
+def donut(settings: HoleSettings, task: rc.Task) -> rc.Split:
+    """Every bump outside the hole, and no stripes."""
+    return rc.narrow(hole(settings, task), rc.whole(task.combinations))
+
+
+def decoder(settings: HoleSettings, depth: int, encode: rc.Encoding | None = None):
+    """How the paper's default network is made, for codes of this encoding."""
+    inputs = 2 * (encode.size if encode else settings.size)
+    return lambda key: rc.CNNDecoder(inputs, settings.size, width=settings.width, depth=depth, key=key)
+
+
+def train(settings: HoleSettings, task: rc.Task, make, splits: Sequence[rc.Split], keys, watch, label: str = "fit"):
     """One network for each split and key, in one population."""
     import jax.numpy as jnp
 
     optimiser = rc.adamw_cosine if settings.cosine else rc.adamw
     recipe = rc.Recipe(settings.steps, settings.batch, optimiser, compute=getattr(jnp, settings.precision))
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
-
-    def make(key):
-        return rc.CNNDecoder(2 * settings.size, settings.size, width=settings.width, depth=depth, key=key)
-
-    return rc.population(grid(settings), list(splits), make, keys, recipe, dials=dials, watch=watch)
+    return rc.population(task, list(splits), make, keys, recipe, dials=dials, watch=watch, label=label)
 
 
-def networks(settings: HoleSettings, run, splits: Sequence[rc.Split], who: Sequence[dict], watch) -> list[dict]:
+def networks(
+    settings: HoleSettings, task: rc.Task, run, splits: Sequence[rc.Split], who: Sequence[dict], watch
+) -> list[dict]:
     """A row a network: who it is, what it was trained on, and what it does over the whole grid.
 
     A network that diverged has no measures: a lost seed is neither right nor wrong.
     """
-    task = grid(settings)
     whole = rc.whole(task.combinations)
     answers = rc.records(run.model, task, task.combinations[whole], key=test_key(settings))
     rows = []

@@ -53,11 +53,10 @@ def cells(settings: Settings) -> list[Cell]:
 def run(cell: Cell, watch) -> list[dict]:
     keys = rc.member_keys(cell.settings.seed, cell.members)
     task = _hole.grid(cell.settings)
-    donut = rc.narrow(_hole.hole(cell.settings, task), rc.whole(task.combinations))
-    splits = [donut] * len(keys)
-    trained = _hole.train(cell.settings, cell.depth, splits, keys, watch)
+    splits = [_hole.donut(cell.settings, task)] * len(keys)
+    trained = _hole.train(cell.settings, task, _hole.decoder(cell.settings, cell.depth), splits, keys, watch)
     who = [{"condition": "donut", "depth": cell.depth, "seed": seed} for seed in cell.members]
-    return _hole.networks(cell.settings, trained, splits, who, watch)
+    return _hole.networks(cell.settings, task, trained, splits, who, watch)
 
 
 controls = _hole.controls

@@ -80,9 +80,11 @@ def train_conditions(cell: Cell, names: Sequence[str], watch):
     data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(cell.settings.seed, cell.members))
     sets = [training_sets(cell.settings, key) for key in data]
     splits = [s[name] for name in names for s in sets]
-    trained = _hole.train(cell.settings, cell.settings.depth, splits, jnp.concatenate([life] * len(names)), watch)
+    settings, task = cell.settings, _hole.grid(cell.settings)
+    make, keys = _hole.decoder(settings, settings.depth), jnp.concatenate([life] * len(names))
+    trained = _hole.train(settings, task, make, splits, keys, watch)
     who = [{"condition": name, "seed": seed} for name in names for seed in cell.members]
-    return trained, _hole.networks(cell.settings, trained, splits, who, watch)
+    return trained, _hole.networks(settings, task, trained, splits, who, watch)
 
 
 def run(cell: Cell, watch) -> list[dict]:
