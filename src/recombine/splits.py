@@ -19,7 +19,7 @@ def corner(combinations: np.ndarray, start: int) -> Split:
 
 
 def cross(combinations: np.ndarray, low: int, high: int) -> Split:
-    """Hold out every combination with a part in low..high: the values in the arms of the cross are never seen at all."""
+    """Hold out every combination with a part in low..high: those values are never seen at all."""
     return Split(combinations, ~np.any((combinations >= low) & (combinations <= high), axis=1))
 
 

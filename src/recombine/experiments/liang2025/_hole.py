@@ -107,19 +107,18 @@ def decoder(settings: HoleSettings, depth: int, encode: rc.Encoding | None = Non
     return lambda key: rc.CNNDecoder(inputs, settings.size, width=settings.width, depth=depth, key=key)
 
 
-def train(settings: HoleSettings, task: rc.Task, make, splits: Sequence[rc.Split], keys, watch, label: str = "fit"):
-    """One network for each split and key, in one population."""
+def train(settings: HoleSettings, task: rc.Task, make, *, splits: Sequence[rc.Split], keys, who, watch, label="fit"):
+    """One network for each split, key and name, in one population; the run and its rows."""
     import jax.numpy as jnp
 
     optimiser = rc.adamw_cosine if settings.cosine else rc.adamw
     recipe = rc.Recipe(settings.steps, settings.batch, optimiser, compute=getattr(jnp, settings.precision))
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
-    return rc.population(task, list(splits), make, keys, recipe, dials=dials, watch=watch, label=label)
+    run = rc.population(task, list(splits), make, keys, recipe, dials=dials, watch=watch, label=label)
+    return run, networks(settings, task, run, splits=splits, who=who, watch=watch)
 
 
-def networks(
-    settings: HoleSettings, task: rc.Task, run, splits: Sequence[rc.Split], who: Sequence[dict], watch
-) -> list[dict]:
+def networks(settings: HoleSettings, task: rc.Task, run, *, splits: Sequence[rc.Split], who, watch) -> list[dict]:
     """A row a network: who it is, what it was trained on, and what it does over the whole grid.
 
     A network that diverged has no measures: a lost seed is neither right nor wrong.

@@ -51,12 +51,16 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def run(cell: Cell, watch) -> list[dict]:
-    keys = rc.member_keys(cell.settings.seed, cell.members)
-    task = _hole.grid(cell.settings)
-    splits = [_hole.donut(cell.settings, task)] * len(keys)
-    trained = _hole.train(cell.settings, task, _hole.decoder(cell.settings, cell.depth), splits, keys, watch)
-    who = [{"condition": "donut", "depth": cell.depth, "seed": seed} for seed in cell.members]
-    return _hole.networks(cell.settings, task, trained, splits, who, watch)
+    settings, task = cell.settings, _hole.grid(cell.settings)
+    return _hole.train(
+        settings,
+        task,
+        _hole.decoder(settings, cell.depth),
+        splits=[_hole.donut(settings, task)] * len(cell.members),
+        keys=rc.member_keys(settings.seed, cell.members),
+        who=[{"condition": "donut", "depth": cell.depth, "seed": seed} for seed in cell.members],
+        watch=watch,
+    )[1]
 
 
 controls = _hole.controls

@@ -80,11 +80,16 @@ def train_conditions(cell: Cell, names: Sequence[str], watch):
     data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(cell.settings.seed, cell.members))
     sets = [training_sets(cell.settings, key) for key in data]
     splits = [s[name] for name in names for s in sets]
-    settings, task = cell.settings, _hole.grid(cell.settings)
-    make, keys = _hole.decoder(settings, settings.depth), jnp.concatenate([life] * len(names))
-    trained = _hole.train(settings, task, make, splits, keys, watch)
-    who = [{"condition": name, "seed": seed} for name in names for seed in cell.members]
-    return trained, _hole.networks(settings, task, trained, splits, who, watch)
+    settings = cell.settings
+    return _hole.train(
+        settings,
+        _hole.grid(settings),
+        _hole.decoder(settings, settings.depth),
+        splits=splits,
+        keys=jnp.concatenate([life] * len(names)),
+        who=[{"condition": name, "seed": seed} for name in names for seed in cell.members],
+        watch=watch,
+    )
 
 
 def run(cell: Cell, watch) -> list[dict]:
