@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -107,13 +107,16 @@ def decoder(settings: HoleSettings, depth: int, encode: rc.Encoding | None = Non
     return lambda key: rc.CNNDecoder(inputs, settings.size, width=settings.width, depth=depth, key=key)
 
 
-def train(settings: HoleSettings, task: rc.Task, make, *, splits: Sequence[rc.Split], keys, who, watch, label="fit"):
+def train(
+    settings: HoleSettings, task: rc.Task, make, *, splits, keys, who, watch, label="fit", penalty=None, dials=None
+) -> tuple[Any, list[dict]]:
     """One network for each split, key and name, in one population; the run and its rows."""
     import jax.numpy as jnp
 
     optimiser = rc.adamw_cosine if settings.cosine else rc.adamw
-    recipe = rc.Recipe(settings.steps, settings.batch, optimiser, compute=getattr(jnp, settings.precision))
-    dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
+    compute = getattr(jnp, settings.precision)
+    recipe = rc.Recipe(settings.steps, settings.batch, optimiser, penalty=penalty, compute=compute)
+    dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay} | (dials or {})
     run = rc.population(task, list(splits), make, keys, recipe, dials=dials, watch=watch, label=label)
     return run, networks(settings, task, run, splits=splits, who=who, watch=watch)
 
@@ -144,17 +147,17 @@ def controls(settings: HoleSettings) -> list[dict]:
     """The same measures on systems built to compose (a perfect solver) and built not to (two memorisers)."""
     task = grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    donut = hole(settings, task).train[rc.whole(task.combinations)]
+    known = hole(settings, task).train[rc.whole(task.combinations)]
     inside = rc.interior(rc.square(z, settings.low, settings.high), settings.rim)
     perfect = rc.truth(task, z, key=test_key(settings))
     systems = {
         "perfect": perfect,
         "blind": rc.blind(perfect, int(probes(inside)[1])),
-        "nearest memory": rc.nearest_memory(perfect, donut),
-        "superposition": bright(settings, rc.superposition(bright(settings, perfect), donut)),
+        "nearest memory": rc.nearest_memory(perfect, known),
+        "superposition": bright(settings, rc.superposition(bright(settings, perfect), known)),
     }
     return [
-        {"condition": f"control: {name}", "seed": 0, **measures(settings, system, donut)}
+        {"condition": f"control: {name}", "seed": 0, **measures(settings, system, known)}
         for name, system in systems.items()
     ]
 
