@@ -1,14 +1,17 @@
 """What fills the gap when a network that turns a digit was never shown a range of angles: a turned digit, or a mixture?
 
-Fig. 9: one factor in place of two. The digit is a drawn "4", which needs no data, where the paper has one of MNIST, and
-the network a small MLP on (cos, sin) of the angle, where the paper's is convolutional.
+Fig. 9: one factor in place of two. The digit is a drawn "4", which needs no data, where the paper has one of MNIST
+(the settings `images` and `labels` name your own files of it), and the network a small MLP on (cos, sin) of the angle,
+where the paper's is convolutional.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from math import log10
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_hole.Seeded):
-    """A drawn digit, a gap of unseen angles, and an MLP."""
+    """A digit, a gap of unseen angles, and an MLP."""
 
     low: int = 160
     """the last angle in degrees before the gap"""
@@ -36,8 +39,14 @@ class Settings(_hole.Seeded):
     """updates of each network"""
     learning_rate: float = 1e-3
     """AdamW's learning rate, falling to zero along a cosine"""
+    images: str = ""
+    """your file of MNIST pictures (idx-ubyte, plain or gzipped), whose first 4 is turned; without it, a drawn 4"""
+    labels: str = ""
+    """the file of their labels"""
 
     def __post_init__(self) -> None:
+        if bool(self.images) != bool(self.labels):
+            raise rc.UserError("images and labels go together: name both files of MNIST, or none for the drawn digit")
         if not 0 <= self.low < self.high - 10 < 350:
             raise rc.UserError(f"the gap must be wider than 10 degrees, within 0..359, got {self.low}..{self.high}")
         self.need_positive("width", "depth", "steps")
@@ -51,30 +60,49 @@ PAPER = Settings(seeds=20, width=1024, depth=4, steps=50_000)
 
 @dataclass(frozen=True)
 class Cell:
-    """One block of seeds."""
+    """One block of seeds, and which digit they turn: other content of the same files makes another cell."""
 
     settings: Settings
+    digit: str
     members: tuple[int, ...]
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    name = hashlib.sha256(digit(settings).tobytes()).hexdigest()[:12] if settings.images else "drawn"
+    return [Cell(settings, name, members) for members in _hole.blocks(settings)]
+
+
+def digit(settings: Settings) -> np.ndarray:
+    """The picture that is turned: the drawn 4, or the first 4 of the user's own files."""
+    if not settings.images:
+        return rc.drawn_four()
+    picture = rc.load_digit(Path(settings.images), Path(settings.labels))
+    if picture.shape[0] != picture.shape[1]:
+        raise rc.UserError(f"a picture to turn is square, those of {settings.images} are {picture.shape}")
+    return picture
+
+
+def turning(settings: Settings) -> rc.Task:
+    """One task for equal digits, so that programs are compiled once."""
+    picture = digit(settings)
+    return _turning(len(picture), picture.tobytes())
 
 
 @cache
-def turning() -> rc.Task:
-    """One task for all cells, so that programs are compiled once."""
-    return rc.rotation()
+def _turning(side: int, pixels: bytes) -> rc.Task:
+    return rc.rotation(np.frombuffer(pixels, np.float32).reshape(side, side))
 
 
 def run(cell: Cell, watch) -> list[dict]:
     import jax
 
-    settings, task = cell.settings, turning()
+    settings, task = cell.settings, turning(cell.settings)
     split = rc.gap(task.combinations, settings.low, settings.high)
 
+    side = len(digit(settings))
+
     def make(key):
-        return rc.MLPDecoder(2, 28, width=settings.width, depth=settings.depth, key=key)
+        return rc.MLPDecoder(2, side, width=settings.width, depth=settings.depth, key=key)
 
     recipe = rc.Recipe(settings.steps, optimiser=rc.adamw_cosine)
     keys, dials = rc.member_keys(settings.seed, cell.members), {"learning_rate": settings.learning_rate}
@@ -116,7 +144,8 @@ def controls(settings: Settings) -> list[dict]:
     """The same measures on a perfect solver and on one that fills the gap with mixtures of its edges."""
     import jax
 
-    truth = rc.truth(turning(), turning().combinations, key=jax.random.key(settings.seed))
+    task = turning(settings)
+    truth = rc.truth(task, task.combinations, key=jax.random.key(settings.seed))
     inside = rc.gap(truth.z, settings.low, settings.high).held_out[:, None, None]
     mixing = truth.answering(np.where(inside, mixtures(settings, truth.y), truth.y))
     systems = {"perfect": truth, "mixing": mixing}

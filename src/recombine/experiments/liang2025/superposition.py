@@ -60,8 +60,11 @@ def kinship(settings: StripeSettings, answer: rc.Record, seed: int) -> dict:
     score = rc.superposition_score(answer.where(inside), sums[inside], np.random.default_rng(seed))
     likeness = rc.cosine_matrix(answer.y_hat[inside], answer.y_hat[region.train])
     cells, known, soft = answer.z[inside], answer.z[region.train], rc.near(settings.sigma)
+    kernel = rc.cosine_matrix(answer.y_hat, answer.y_hat)
     return {
         **score._asdict(),
+        "schmidt_rank": float(rc.effective_rank(rc.schmidt_values(kernel, answer.z))),
+        "pf": rc.pf_coefficient(kernel, answer.z),
         "or_agreement": rc.agreement(likeness, rc.or_kernel(cells, known, soft)),
         "and_agreement": rc.agreement(likeness, rc.and_kernel(cells, known, soft)),
         "sums": sums[_hole.probes(inside)],
@@ -107,6 +110,17 @@ SUM_CONTROLS = (
     ),
 )
 TRUTH_CONTROLS = (reads("superposition", "r_sum", "r_truth", 0.3), reads("perfect", "r_truth", "r_sum", 0.3))
+
+RANKS = (
+    rc.Check(
+        "the truth's kernel factorises", lambda t: 1.1 - _show.control("perfect", "schmidt_rank", t), at_least=0.0
+    ),
+    rc.Check(
+        "a superposing memoriser's does not",
+        lambda t: _show.control("superposition", "schmidt_rank", t),
+        at_least=1.3,
+    ),
+)
 
 CLAIMS = (
     rc.Claim(
@@ -159,6 +173,18 @@ CLAIMS = (
             ),
         ),
     ),
+    rc.Claim(
+        "the failing kernel factorises less",
+        "As a sum of products of one-part kernels, the kernel of the failing network needs more terms.",
+        "eq. 1, 30 and 31 (Schmidt decomposition)",
+        effect=lambda t: (
+            rc.by_seed(t, "schmidt_rank", condition=DONUT) - rc.by_seed(t, "schmidt_rank", condition=STRIPES)
+        ),
+        margin=0.1,
+        unit="effective Schmidt rank of the answers' cosines, donut minus stripes",
+        preconditions=(learnt(DONUT), learnt(STRIPES)),
+        controls=RANKS,
+    ),
 )
 
 
@@ -185,6 +211,8 @@ def figure(settings: Settings, table: pd.DataFrame):
         kernels = {"OR": rows["or_agreement"].to_numpy(), "AND": rows["and_agreement"].to_numpy()}
         plots.dots(axes[2, row], kernels, colour=colour, low=-0.6)
         axes[2, row].set_title(f"kernel agreement,\n{condition}")
-    for column in (2, 3):
-        axes[2, column].axis("off")
+    ranks = {c: table[table.condition == c]["schmidt_rank"].to_numpy() for c in (DONUT, STRIPES)}
+    plots.dots(axes[2, 2], ranks)
+    axes[2, 2].set(title="effective Schmidt rank\nof the kernel", ylim=(0.9, 1.1 * max(map(np.nanmax, ranks.values()))))
+    axes[2, 3].axis("off")
     return figure

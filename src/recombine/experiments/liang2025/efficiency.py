@@ -1,0 +1,343 @@
+"""How does the number of pictures needed grow with the size of the grid: bumps only against stripes?
+
+Fig. 4c. The paper does not state its protocol (which pictures, how many steps, what counts as right), so this is a
+reconstruction: an MLP on local bump codes is trained for a fixed number of steps on M pictures, either bumps drawn from
+the whole square or stripes alone, as many of each axis, and must place 90 % of all N x N bumps within one pixel. With
+whole cells bumps alone can never need more than N^2 pictures, so an exponent above 2 is one of a finite range of N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import isfinite, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.liang2025 import _hole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(_hole.Seeded):
+    """Grids of several sides, training sets of several sizes, and an MLP."""
+
+    sides: tuple[int, ...] = (8, 12, 16)
+    """sides N of the grids, ascending"""
+    sizes: int = 6
+    """training sets of each kind, from too small to all there is; equal ones are trained once"""
+    width: int = 256
+    """units of a hidden layer"""
+    depth: int = 2
+    """hidden layers"""
+    batch: int = 32
+    """pictures a step"""
+    steps: int = 1000
+    """updates of each network, however many pictures it has"""
+    learning_rate: float = 1e-3
+    """AdamW's learning rate"""
+
+    def __post_init__(self) -> None:
+        if list(self.sides) != sorted(set(self.sides)) or len(self.sides) < 2 or self.sides[0] < 6:
+            raise rc.UserError(f"sides must be at least two ascending numbers from 6 on, got {self.sides}")
+        if self.sizes < 3:
+            raise rc.UserError(f"a threshold needs at least 3 sizes around it, got {self.sizes}")
+        self.need_positive("width", "depth", "batch", "steps")
+        if not (isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
+
+
+QUICK = Settings(seeds=2, sides=(6, 8), sizes=3, width=8, depth=1, steps=20)
+LAPTOP = Settings()
+GPU = Settings(seeds=8, block=8, sides=tuple(range(12, 41, 4)), sizes=12, steps=2000)
+PAPER = Settings(seeds=20, sides=tuple(range(12, 41, 4)), sizes=16, steps=5000)
+
+GOAL = 0.9
+"""the share of all bumps that must be placed within one pixel"""
+DRAWS = 20
+"""training sets over which a control's accuracy is averaged"""
+BUMPS, STRIPES = "bumps only", "stripes only"
+MEMORISER, COMPOSER = "control: memoriser", "control: composer"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The networks of both kinds and all sizes on one grid, for one block of seeds."""
+
+    settings: Settings
+    side: int
+    members: tuple[int, ...]
+
+
+def cells(settings: Settings) -> list[Cell]:
+    return [Cell(settings, side, members) for side in settings.sides for members in _hole.blocks(settings)]
+
+
+@cache
+def grid(side: int) -> rc.Task:
+    """Bumps and stripes; one object a side, to compile once."""
+    return rc.stripes(rc.bumps(side, rc.local_bump(side)))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How many pictures the training sets of a kind have, `sizes(side, count)`, and which: `draw(task, size, key)`."""
+
+    sizes: Callable[[int, int], np.ndarray]
+    draw: Callable[[rc.Task, int, Any], np.ndarray]
+
+
+def bump_sizes(side: int, count: int) -> np.ndarray:
+    """From N / 2 to N^2, evenly in the logarithm."""
+    return np.unique(np.geomspace(side / 2, side**2, count).round().astype(int))
+
+
+def stripe_sizes(side: int, count: int) -> np.ndarray:
+    """From 4 to 2 N, evenly in the logarithm, as many of each axis."""
+    return 2 * np.unique(np.geomspace(2, side, count).round().astype(int))
+
+
+def some_bumps(task: rc.Task, size: int, key) -> np.ndarray:
+    return rc.draw(rc.whole(task.combinations), size, key)
+
+
+def some_stripes(task: rc.Task, size: int, key) -> np.ndarray:
+    """Half of them vertical, half horizontal."""
+    import jax
+
+    across, along = (task.combinations == rc.ABSENT).T
+    first, second = jax.random.split(key)
+    return rc.draw(across, size // 2, first) | rc.draw(along, size // 2, second)
+
+
+KINDS = {BUMPS: Kind(bump_sizes, some_bumps), STRIPES: Kind(stripe_sizes, some_stripes)}
+
+
+def folded(key, *numbers: int):
+    """The key of one condition: it has nothing in common with that of any other."""
+    import jax
+
+    for number in numbers:
+        key = jax.random.fold_in(key, number)
+    return key
+
+
+def train(cell: Cell, who: list[tuple[str, int, int]], watch):
+    """One network for each (kind, size, seed), each with weights and pictures of its own."""
+    import jax
+    import jax.numpy as jnp
+
+    settings, side, task = cell.settings, cell.side, grid(cell.side)
+    seeds = dict(zip(cell.members, rc.member_keys(settings.seed, cell.members), strict=True))
+    own = jnp.stack([folded(seeds[seed], side, list(KINDS).index(name), size) for name, size, seed in who])
+    data, life = jax.vmap(jax.random.split, out_axes=1)(own)
+    splits = [
+        rc.Split(task.combinations, KINDS[name].draw(task, size, key))
+        for (name, size, _), key in zip(who, data, strict=True)
+    ]
+
+    def make(key):
+        return rc.MLPDecoder(2 * side, side, width=settings.width, depth=settings.depth, key=key)
+
+    recipe = rc.Recipe(settings.steps, settings.batch, chunks=5)  # few, since so many networks make long checkpoints
+    dials = {"learning_rate": settings.learning_rate}
+    return rc.population(task, splits, make, life, recipe, dials=dials, watch=watch, label=f"side-{side}")
+
+
+def run(cell: Cell, watch) -> list[dict]:
+    """A row for each kind and seed. A network that diverged has no accuracy, and its row no threshold."""
+    import jax
+
+    task, sizes = grid(cell.side), {n: k.sizes(cell.side, cell.settings.sizes) for n, k in KINDS.items()}
+    who = [(name, int(size), seed) for name in KINDS for size in sizes[name] for seed in cell.members]
+    trained = train(cell, who, watch)
+    asked = jax.random.fold_in(jax.random.key(cell.settings.seed), 2**31 - 1)
+    answers = rc.records(trained.model, task, task.combinations[rc.whole(task.combinations)], key=asked)
+    right, lost = {}, {}
+    for person, answer, mark in zip(who, answers, trained.diverged_at, strict=True):
+        watch.recorded("-".join(map(str, (cell.side, *person))), answer)
+        right[person] = rc.peak_accuracy(answer, 1) if mark < 0 else float("nan")
+        lost[person] = int(mark)
+    rows = []
+    for name in KINDS:
+        for seed in cell.members:
+            own = [(name, int(size), seed) for size in sizes[name]]
+            mark = min((lost[p] for p in own if lost[p] >= 0), default=-1)
+            facts = {"condition": name, "side": cell.side, "seed": seed, "diverged_at": mark}
+            rows.append(facts | curve(sizes[name], np.array([right[p] for p in own])))
+    return rows
+
+
+def curve(sizes: np.ndarray, accuracies: np.ndarray) -> dict:
+    return {"sizes": sizes, "accuracies": accuracies, "threshold": threshold(sizes, accuracies)}
+
+
+def threshold(sizes: np.ndarray, accuracies: np.ndarray) -> float:
+    """The smallest M with accuracy GOAL, linear in log M between the two sizes around it.
+
+    Accuracies count as the best that so many pictures or fewer gave. NaN unless the smallest set falls short of GOAL
+    and a larger one reaches it: such a seed is lost.
+    """
+    best = np.maximum.accumulate(accuracies)
+    if not best[0] < GOAL <= best[-1]:
+        return float("nan")
+    i = int(np.argmax(best >= GOAL))
+    return float(np.exp(np.interp(GOAL, best[i - 1 : i + 1], np.log(sizes[i - 1 : i + 1]))))
+
+
+def remembered(z: np.ndarray, shown: np.ndarray) -> float:
+    """The share of cells within one pixel of a cell that was shown."""
+    return float(np.mean(np.abs(z[:, None] - shown).max(axis=2).min(axis=1) <= 1))
+
+
+def composed(z: np.ndarray, shown: np.ndarray) -> float:
+    """The share of cells whose x and y are each within one pixel of one that was shown."""
+    near = [np.abs(v[:, None] - s[s != rc.ABSENT]).min(axis=1) <= 1 for v, s in zip(z.T, shown.T, strict=True)]
+    return float(np.mean(np.all(near, axis=0)))
+
+
+def controls(settings: Settings) -> list[dict]:
+    """Thresholds of a system that remembers pairs, which needs about N^2, and of one that composes, about N."""
+    import jax
+
+    key, rows = jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 2), []
+    for side in settings.sides:
+        task = grid(side)
+        z = task.combinations[rc.whole(task.combinations)]
+        for name, kind, rule in ((MEMORISER, KINDS[BUMPS], remembered), (COMPOSER, KINDS[STRIPES], composed)):
+            sizes = kind.sizes(side, settings.sizes)
+            right = [
+                np.mean([rule(z, task.combinations[kind.draw(task, m, folded(key, side, m, i))]) for i in range(DRAWS)])
+                for m in sizes.tolist()
+            ]
+            rows.append({"condition": name, "side": side, "seed": 0, "diverged_at": -1} | curve(sizes, np.array(right)))
+    return rows
+
+
+def thresholds(table: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """One row a seed, one column a side."""
+    return table[table.condition == condition].pivot(index="seed", columns="side", values="threshold")
+
+
+def exponents(table: pd.DataFrame, condition: str) -> pd.Series:
+    """The slope of log threshold over log N by least squares, by seed; NaN where a threshold is missing."""
+    found = np.log(thresholds(table, condition))
+    side = np.log(found.columns.to_numpy(float))
+    side -= side.mean()
+    return found.mul(side).sum(axis=1, skipna=False) / np.sum(side**2)
+
+
+def advantage(table: pd.DataFrame) -> pd.Series:
+    """log10 of how many times more bumps than stripes the largest grid needs, by seed."""
+    largest = table["side"].max()
+    return (thresholds(table, BUMPS)[largest] / thresholds(table, STRIPES)[largest]).apply(log10)
+
+
+def bracketed(condition: str) -> rc.Check:
+    """A threshold outside the sizes tried is no number; and sets that the steps do not suffice for never reach it."""
+    return rc.Check(
+        f"{condition}: on every grid, for every seed, the smallest set falls short of 90 % and a larger one reaches it",
+        lambda t: float(np.isfinite(thresholds(t, condition).to_numpy()).mean()),
+        at_least=1.0,
+    )
+
+
+def reads(condition: str, exponent: float) -> rc.Check:
+    return rc.Check(
+        f"the {condition.removeprefix('control: ')} reads an exponent within 0.3 of {exponent:g}",
+        lambda t: 0.3 - abs(float(exponents(t, condition).iloc[0]) - exponent),
+        at_least=0.0,
+    )
+
+
+KNOWN = (reads(MEMORISER, 2.0), reads(COMPOSER, 1.0))
+BOTH = (bracketed(BUMPS), bracketed(STRIPES))
+
+CLAIMS = (
+    rc.Claim(
+        "bumps alone need about N^3 (the paper)",
+        "The number of bumps needed grows about as the third power of the side: the exponent is between 2 and 4.",
+        "Fig. 4c; section 4.2",
+        effect=lambda t: 1 - (exponents(t, BUMPS) - 3).abs(),
+        margin=0.0,
+        unit="1 minus the exponent's distance from 3",
+        preconditions=(bracketed(BUMPS),),
+        controls=KNOWN,
+    ),
+    rc.Claim(
+        "stripes need about N",
+        "The number of stripes needed grows about as the side: the exponent is between 0.5 and 1.5.",
+        "Fig. 4c; section 4.2",
+        effect=lambda t: 0.5 - (exponents(t, STRIPES) - 1).abs(),
+        margin=0.0,
+        unit="0.5 minus the exponent's distance from 1",
+        preconditions=(bracketed(STRIPES),),
+        controls=KNOWN,
+    ),
+    rc.Claim(
+        "stripes scale better",
+        "The number of bumps needed grows with a larger power of the side than the number of stripes.",
+        "Fig. 4c",
+        effect=lambda t: exponents(t, BUMPS) - exponents(t, STRIPES),
+        margin=0.8,
+        unit="exponent of bumps minus exponent of stripes",
+        preconditions=BOTH,
+        controls=KNOWN,
+    ),
+    rc.Claim(
+        "and need fewer pictures",
+        "On the largest grid at least four times as many bumps as stripes are needed.",
+        "Fig. 4c",
+        effect=advantage,
+        margin=log10(4),
+        unit="log10 of bumps needed over stripes needed, largest side",
+        preconditions=BOTH,
+        controls=KNOWN,
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """Pictures needed against the side, with the fitted powers; and the accuracies that they are read from."""
+    plots = rc.plots
+    figure, axes = plots.panels(rows=1, columns=3, side=3.1)
+    needed = axes[0, 0]
+    for name, style in ((MEMORISER, "--"), (COMPOSER, ":")):
+        power = exponents(table, name).iloc[0]
+        label = f"{name.removeprefix('control: ')} (made up): N^{power:.1f}"
+        needed.plot(settings.sides, thresholds(table, name).iloc[0], style, color=plots.NEUTRAL, label=label)
+    for axis, name, colour in zip(axes[0, 1:], KINDS, (plots.BAD, plots.GOOD), strict=True):
+        _powers(needed, table, name, colour)
+        shades = np.linspace(0.25, 1.0, len(settings.sides))
+        for side, shade in zip(settings.sides, shades, strict=True):
+            rows = table[(table.condition == name) & (table.side == side)]
+            for i, (sizes, right) in enumerate(zip(rows["sizes"], rows["accuracies"], strict=True)):
+                axis.plot(sizes, right, color=colour, alpha=shade, linewidth=0.8, label="" if i else f"N = {side}")
+        axis.axhline(GOAL, color=plots.NEUTRAL, linestyle=":")
+        axis.set(xscale="log", ylim=(-0.03, 1.03), title=name, xlabel="pictures shown")
+        axis.legend(fontsize=7, frameon=False)
+    axes[0, 1].set_ylabel("share of all bumps placed within 1 pixel")
+    plots.decades(needed, xlabel="side N of the grid", ylabel="pictures needed for 90 %")
+    needed.set_xticks(settings.sides, [str(side) for side in settings.sides])
+    needed.legend(fontsize=7, frameon=False)
+    return figure
+
+
+def _powers(axes, table: pd.DataFrame, name: str, colour: str) -> None:
+    """One thin line a seed, and the mean power law over the seeds that have one."""
+    found, powers = thresholds(table, name), exponents(table, name)
+    sides, sound = found.columns.to_numpy(float), np.isfinite(powers)
+    for values in found.to_numpy():
+        axes.plot(sides, values, color=colour, alpha=0.5, linewidth=0.8)
+    label = f"{name}: never reached by some seed on some grid"
+    line = np.full(len(sides), np.nan)
+    if sound.any():
+        power, middle = powers[sound].mean(), np.log(found[sound].to_numpy()).mean()
+        label = f"{name}: N^{power:.1f}"
+        line = np.exp(middle + power * (np.log(sides) - np.log(sides).mean()))
+    axes.plot(sides, line, color=colour, linewidth=2, label=label)
