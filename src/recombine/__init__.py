@@ -45,7 +45,8 @@ _HOME = {
     "measures.probe": "cross_validated_r2 held_out_r2 in_sample_r2 r2",
     "measures.schmidt": "schmidt_values",
     "measures.similarity": (
-        "agreement and_kernel cosine_matrix distance_matrix near or_kernel overlap_matrix pearson same"
+        "agreement and_kernel cosine_matrix distance_matrix near or_kernel overlap_matrix pearson rank_correlation"
+        " same"
     ),
     "measures.spectrum": "effective_rank rank_at top_share",
     "measures.tuning": "bump_index stripe_index tuning_curves tuning_shares",

@@ -16,6 +16,7 @@ from recombine.measures.similarity import (
     or_kernel,
     overlap_matrix,
     pearson,
+    rank_correlation,
     same,
 )
 
@@ -75,3 +76,11 @@ def test_pearson_forgets_scale_and_shift_and_stays_within_one(seed, scale, shift
     assert np.allclose(pearson(a, b), pearson(scale * a + shift, b))
     assert np.allclose(pearson(a, scale * a + shift), 1)
     assert np.all(np.abs(pearson(a, b)) <= 1 + 1e-12)
+
+
+def test_rank_correlation_sees_order_alone():
+    a = np.array([1.0, 2.0, 3.0, 10.0])
+    assert rank_correlation(a, a**3) == pytest.approx(1.0)
+    assert rank_correlation(a, -np.exp(a)) == pytest.approx(-1.0)
+    assert rank_correlation(a, np.ones(4)) == 0.0
+    assert rank_correlation(np.array([1, 1, 2]), np.array([5, 5, 9])) == pytest.approx(1.0)

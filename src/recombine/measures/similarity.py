@@ -19,6 +19,13 @@ def pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(np.sum(a * b, axis=1), norms, out=np.zeros(len(a)), where=norms != 0)
 
 
+def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Spearman's correlation: of the ranks of two rows of numbers, ties sharing their mean rank."""
+    from scipy.stats import rankdata
+
+    return float(pearson(rankdata(a)[None], rankdata(b)[None])[0])
+
+
 def cosine_matrix(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """<a_i, b_j> / (|a_i| |b_j|); zero where a picture is empty."""
     a, b = _rows(a), _rows(b)

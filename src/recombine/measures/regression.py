@@ -1,0 +1,38 @@
+"""Turns answers to many small regression tasks into R^2, as an average over units or over all numbers together.
+
+Redhardt, Akram, Schug (2025) report the first. Records hold y as (examples, samples, outputs): an example is a task.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.core import Record
+from recombine.measures.anova import ratio
+
+FLOOR = 1e-3
+"""The least variance of a unit within a task, as a share of the mean one: a dead unit would outweigh all others."""
+
+
+def r2_by_unit(record: Record, floor: float = FLOOR) -> float:
+    """The mean of 1 - (y - y_hat)^2 / v, where v is the variance of that unit over the samples of that task.
+
+    v counts as at least `floor` times its mean. A unit that hardly varies weighs as much as any other.
+    """
+    missed, y = _missed(record)
+    variance = y.var(axis=1, keepdims=True)
+    return float(np.mean(1 - ratio(missed, np.maximum(variance, floor * variance.mean()))))
+
+
+def r2_pooled(record: Record) -> float:
+    """1 - sum (y - y_hat)^2 / sum (y - m)^2, where m is the mean of that unit over all samples of all tasks."""
+    missed, y = _missed(record)
+    return float(1 - ratio(missed.sum(), np.sum((y - y.mean(axis=(0, 1))) ** 2)))
+
+
+def _missed(record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """The squared errors and the truth."""
+    y = np.asarray(record.y, float)
+    if y.ndim != 3:
+        raise ValueError(f"a task has samples and outputs, so y has three axes; got shape {y.shape}")
+    return (y - record.y_hat) ** 2, y
