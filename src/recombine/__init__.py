@@ -28,6 +28,7 @@ _HOME = {
     "interventions.augment": "stripes",
     "interventions.penalise": "Ramp entropy variance weighted",
     "measures.additive": "additive_share generally_factorised subspace_overlap",
+    "measures.anova": "anova anova_energies",
     "measures.bands": "horizontal_share table_rank vertical_share",
     "measures.complexity": "epsilon_rank exact_rank pixel_ranks",
     "measures.controls": "blind nearest_memory superposition",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -119,6 +119,36 @@ def train(
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay} | (dials or {})
     run = rc.population(task, list(splits), make, keys, recipe, dials=dials, watch=watch, label=label)
     return run, networks(settings, task, run, splits=splits, who=who, watch=watch)
+
+
+def train_conditions(
+    settings: HoleSettings, task: rc.Task, make, *, members: Sequence[int], sets: Callable[[Any], dict], watch
+) -> tuple[Any, list[dict]]:
+    """The networks of several conditions in one population; `sets(key)` gives a seed's training set by condition.
+
+    Every condition of a seed starts from the same weights, so that effects can be taken seed by seed.
+    """
+    import jax.numpy as jnp
+
+    data, life = data_and_life(settings, members)
+    drawn = [sets(key) for key in data]
+    names = list(drawn[0])
+    return train(
+        settings,
+        task,
+        make,
+        splits=[one[name] for name in names for one in drawn],
+        keys=jnp.concatenate([life] * len(names)),
+        who=[{"condition": name, "seed": seed} for name in names for seed in members],
+        watch=watch,
+    )
+
+
+def data_and_life(settings: Seeded, members: Sequence[int]):
+    """Of each seed the key that draws its training set, and the key of its weights and batches."""
+    import jax
+
+    return jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(settings.seed, members))
 
 
 def networks(settings: HoleSettings, task: rc.Task, run, *, splits: Sequence[rc.Split], who, watch) -> list[dict]:

@@ -66,29 +66,31 @@ def condition(bumps: int) -> str:
     return f"stripes + {bumps}"
 
 
+def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
+    """All stripes, and each number of bumps from the donut."""
+    task = _hole.grid(settings)
+    stripes = ~rc.whole(task.combinations)
+    region, donut = _hole.hole(settings, task), _hole.donut(settings, task).train
+    return {condition(n): rc.narrow(region, rc.draw(donut, n, key) | stripes) for n in settings.bumps}
+
+
 def run(cell: Cell, watch) -> list[dict]:
-    import jax
-    import jax.numpy as jnp
-
     settings, task = cell.settings, _hole.grid(cell.settings)
-    whole, donut = rc.whole(task.combinations), _hole.donut(settings, task)
-    data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(settings.seed, cell.members))
-
-    def shown(bumps: int, key) -> rc.Split:
-        return rc.narrow(_hole.hole(settings, task), rc.draw(donut.train, bumps, key) | ~whole)
-
-    trained, rows = _hole.train(
+    trained, rows = _hole.train_conditions(
         settings,
         task,
         _hole.decoder(settings, settings.depth),
-        splits=[shown(n, key) for n in settings.bumps for key in data],
-        keys=jnp.concatenate([life] * len(settings.bumps)),
-        who=[{"condition": condition(n), "bumps": n, "seed": seed} for n in settings.bumps for seed in cell.members],
+        members=cell.members,
+        sets=lambda key: training_sets(settings, key),
         watch=watch,
     )
-    answers = rc.records(trained.model, task, task.combinations[whole], key=_hole.test_key(settings))
+    z = task.combinations[rc.whole(task.combinations)]
+    answers = rc.records(trained.model, task, z, key=_hole.test_key(settings))
+    numbers = {condition(n): n for n in settings.bumps}
     return [
-        row | _hole.unless_lost(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
+        row
+        | {"bumps": numbers[row["condition"]]}
+        | _hole.unless_lost(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
         for row, answer in zip(rows, answers, strict=True)
     ]
 

@@ -8,12 +8,11 @@ whole cells bumps alone can never need more than N^2 pictures, so an exponent ab
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from math import isfinite, log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class Settings(_hole.Seeded):
             raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
 
 
-QUICK = Settings(seeds=2, sides=(6, 8), sizes=3, width=8, depth=1, steps=20)
+QUICK = Settings(seeds=2, sides=(6, 10), sizes=4, width=8, depth=1, steps=20)
 LAPTOP = Settings()
 GPU = Settings(seeds=8, block=8, sides=tuple(range(12, 41, 4)), sizes=12, steps=2000)
 PAPER = Settings(seeds=20, sides=tuple(range(12, 41, 4)), sizes=16, steps=5000)
@@ -101,9 +100,9 @@ def some_stripes(task: rc.Task, size: int, key) -> np.ndarray:
     """Half of them vertical, half horizontal."""
     import jax
 
-    across, along = (task.combinations == rc.ABSENT).T
+    horizontal, vertical = (task.combinations == rc.ABSENT).T
     first, second = jax.random.split(key)
-    return rc.draw(across, size // 2, first) | rc.draw(along, size // 2, second)
+    return rc.draw(vertical, size // 2, first) | rc.draw(horizontal, size // 2, second)
 
 
 KINDS = {BUMPS: (bump_sizes, some_bumps), STRIPES: (stripe_sizes, some_stripes)}
@@ -114,9 +113,7 @@ def folded(key, *numbers: int):
     """The key of one condition: it has nothing in common with that of any other."""
     import jax
 
-    for number in numbers:
-        key = jax.random.fold_in(key, number)
-    return key
+    return reduce(jax.random.fold_in, numbers, key)
 
 
 def train(cell: Cell, who: list[tuple[str, int, int]], watch):
@@ -128,16 +125,14 @@ def train(cell: Cell, who: list[tuple[str, int, int]], watch):
     seeds = dict(zip(cell.members, rc.member_keys(settings.seed, cell.members), strict=True))
     own = jnp.stack([folded(seeds[seed], side, list(KINDS).index(name), size) for name, size, seed in who])
     data, life = jax.vmap(jax.random.split, out_axes=1)(own)
-    splits = [
-        rc.Split(task.combinations, KINDS[name][1](task, size, key))
-        for (name, size, _), key in zip(who, data, strict=True)
-    ]
+    drawn = [KINDS[name][1](task, size, key) for (name, size, _), key in zip(who, data, strict=True)]
+    splits = [rc.Split(task.combinations, mask) for mask in drawn]
 
     def make(key):
         return rc.MLPDecoder(2 * side, side, width=settings.width, depth=settings.depth, key=key)
 
-    recipe = rc.Recipe(settings.steps, chunks=5)  # few, since so many networks make long checkpoints
-    dials = {"learning_rate": settings.learning_rate}
+    # Few chunks, since so many networks make long checkpoints.
+    recipe, dials = rc.Recipe(settings.steps, chunks=5), {"learning_rate": settings.learning_rate}
     return rc.population(task, splits, make, life, recipe, dials=dials, watch=watch, label=f"side-{side}")
 
 
@@ -158,15 +153,13 @@ def run(cell: Cell, watch) -> list[dict]:
     def row(name: str, seed: int) -> dict:
         own = [who.index((name, size, seed)) for size in sizes[name]]
         mark = min((int(m) for m in lost[own] if m >= 0), default=-1)
-        return {"condition": name, "side": cell.side, "seed": seed, "diverged_at": mark} | curve(
-            sizes[name], right[own]
-        )
+        return curve(sizes[name], right[own], condition=name, side=cell.side, seed=seed, diverged_at=mark)
 
     return [row(name, seed) for name in KINDS for seed in cell.members]
 
 
-def curve(sizes: np.ndarray, accuracies: np.ndarray) -> dict:
-    return {"sizes": sizes, "accuracies": accuracies, "threshold": threshold(sizes, accuracies)}
+def curve(sizes: np.ndarray, accuracies: np.ndarray, **who) -> dict:
+    return who | {"sizes": sizes, "accuracies": accuracies, "threshold": threshold(sizes, accuracies)}
 
 
 def threshold(sizes: np.ndarray, accuracies: np.ndarray) -> float:
@@ -192,27 +185,28 @@ def remembered(side: int, shown: np.ndarray) -> float:
 
 def composed(side: int, shown: np.ndarray) -> float:
     """The share of cells whose x and y are each within one pixel of one that was shown."""
-    at = np.arange(side)
-    x, y = (np.isin(at, [v[v != rc.ABSENT] + step for step in (-1, 0, 1)]).mean() for v in shown.T)
-    return float(x * y)
+    near = [np.isin(np.arange(side), [v[v != rc.ABSENT] + step for step in (-1, 0, 1)]) for v in shown.T]
+    return float(np.mean(near, axis=1).prod())
+
+
+def control(settings: Settings, name: str, side: int) -> dict:
+    """The row of a made-up system that is right by a rule; its accuracies are means over DRAWS training sets."""
+    import jax
+
+    kind, rule = {MEMORISER: (BUMPS, remembered), COMPOSER: (STRIPES, composed)}[name]
+    (many, some), task = KINDS[kind], grid(side)
+    sizes, key = many(side, settings.sizes), folded(jax.random.key(settings.seed), 2**31 - 2, side)
+
+    def right(size: int) -> float:
+        keys = jax.random.split(folded(key, size), DRAWS)
+        return float(np.mean([rule(side, task.combinations[some(task, size, k)]) for k in keys]))
+
+    return curve(sizes, np.array([right(int(m)) for m in sizes]), condition=name, side=side, seed=0, diverged_at=-1)
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Thresholds of a system that remembers pairs, which needs about N^2, and of one that composes, about N."""
-    import jax
-
-    key, rows = jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 2), []
-    for side in settings.sides:
-        z = grid(side).combinations
-        for name, kind, rule in ((MEMORISER, BUMPS, remembered), (COMPOSER, STRIPES, composed)):
-            sizes, some = KINDS[kind][0](side, settings.sizes), KINDS[kind][1]
-            drawn = [
-                [z[some(grid(side), m, k)] for k in jax.random.split(folded(key, side, m), DRAWS)]
-                for m in sizes.tolist()
-            ]
-            right = np.array([np.mean([rule(side, shown) for shown in sets]) for sets in drawn])
-            rows.append({"condition": name, "side": side, "seed": 0, "diverged_at": -1} | curve(sizes, right))
-    return rows
+    """A system that remembers pairs, which needs about N^2 pictures, and one that composes, which needs about N."""
+    return [control(settings, name, side) for name in (MEMORISER, COMPOSER) for side in settings.sides]
 
 
 def thresholds(table: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -292,22 +286,21 @@ def figure(settings: Settings, table: pd.DataFrame):
     """Pictures needed against the side, with the fitted powers; and the accuracies that they are read from."""
     plots = rc.plots
     figure, axes = plots.panels(rows=1, columns=3, side=3.1)
-    needed = axes[0, 0]
+    needed, *beside = axes[0]
     for name, style in ((MEMORISER, "--"), (COMPOSER, ":")):
-        power = exponents(table, name).iloc[0]
-        label = f"{name.removeprefix('control: ')} (made up): N^{power:.1f}"
+        label = f"made up: {name.removeprefix('control: ')}, N^{exponents(table, name).iloc[0]:.1f}"
         needed.plot(settings.sides, thresholds(table, name).iloc[0], style, color=plots.NEUTRAL, label=label)
-    for axis, name, colour in zip(axes[0, 1:], KINDS, (plots.BAD, plots.GOOD), strict=True):
+    for axis, name, colour in zip(beside, KINDS, (plots.BAD, plots.GOOD), strict=True):
         _powers(needed, table, name, colour)
-        shades = np.linspace(0.25, 1.0, len(settings.sides))
-        for side, shade in zip(settings.sides, shades, strict=True):
+        for i, side in enumerate(settings.sides, start=1):
             rows = table[(table.condition == name) & (table.side == side)]
-            for i, (sizes, right) in enumerate(zip(rows["sizes"], rows["accuracies"], strict=True)):
-                axis.plot(sizes, right, color=colour, alpha=shade, linewidth=0.8, label="" if i else f"N = {side}")
+            for sizes, right in zip(rows["sizes"], rows["accuracies"], strict=True):
+                axis.plot(sizes, right, color=colour, alpha=i / len(settings.sides), linewidth=0.8)
+            axis.lines[-1].set_label(f"N = {side}")
         axis.axhline(GOAL, color=plots.NEUTRAL, linestyle=":")
         axis.set(xscale="log", ylim=(-0.03, 1.03), title=name, xlabel="pictures shown")
         axis.legend(fontsize=7, frameon=False)
-    axes[0, 1].set_ylabel("share of all bumps placed within 1 pixel")
+    beside[0].set_ylabel("share of all bumps placed within 1 pixel")
     plots.decades(needed, xlabel="side N of the grid", ylabel="pictures needed for 90 %")
     needed.set_xticks(settings.sides, [str(side) for side in settings.sides])
     needed.legend(fontsize=7, frameon=False)
@@ -318,11 +311,10 @@ def _powers(axes, table: pd.DataFrame, name: str, colour: str) -> None:
     """One thin line a seed, and the mean power law over the seeds that have one."""
     found, powers = thresholds(table, name), exponents(table, name)
     sides, sound = found.columns.to_numpy(float), np.isfinite(powers)
-    for values in found.to_numpy():
-        axes.plot(sides, values, color=colour, alpha=0.5, linewidth=0.8)
-    if not sound.any():
-        axes.plot([], [], color=colour, label=f"{name}: no seed reached 90 % on every grid")
-        return
-    power, middle = powers[sound].mean(), np.log(found[sound].to_numpy()).mean()
-    line = np.exp(middle + power * (np.log(sides) - np.log(sides).mean()))
-    axes.plot(sides, line, color=colour, linewidth=2, label=f"{name}: N^{power:.1f}")
+    axes.plot(sides, found.T, color=colour, alpha=0.5, linewidth=0.8)
+    if sound.any():
+        power, middle = powers[sound].mean(), np.log(found[sound].to_numpy()).mean()
+        line = np.exp(middle + power * (np.log(sides) - np.log(sides).mean()))
+        axes.plot(sides, line, color=colour, linewidth=2, label=f"{name}: N^{power:.1f}")
+    else:
+        axes.lines[-1].set_label(f"{name}: no seed has all thresholds")

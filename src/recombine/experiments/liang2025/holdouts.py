@@ -71,25 +71,20 @@ def split(settings: Settings, shape: str, z: np.ndarray, key) -> rc.Split:
 
 
 def run(cell: Cell, watch) -> list[dict]:
-    import jax
-    import jax.numpy as jnp
-
     settings, task = cell.settings, bare(cell.settings)
-    data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(settings.seed, cell.members))
-    splits = [split(settings, shape, task.combinations, key) for shape in SHAPES for key in data]
-    trained, rows = _hole.train(
-        settings,
-        task,
-        _hole.decoder(settings, settings.depth),
-        splits=splits,
-        keys=jnp.concatenate([life] * len(SHAPES)),
-        who=[{"condition": shape, "seed": seed} for shape in SHAPES for seed in cell.members],
-        watch=watch,
+
+    def sets(key) -> dict[str, rc.Split]:
+        return {shape: split(settings, shape, task.combinations, key) for shape in SHAPES}
+
+    trained, rows = _hole.train_conditions(
+        settings, task, _hole.decoder(settings, settings.depth), members=cell.members, sets=sets, watch=watch
     )
     answers = rc.records(trained.model, task, task.combinations, key=_hole.test_key(settings))
+    drawn = [sets(key) for key in _hole.data_and_life(settings, cell.members)[0]]
+    parts = [one[shape] for shape in SHAPES for one in drawn]
     return [
         row | _hole.unless_lost(unseen(settings, answer, part), row["diverged_at"])
-        for row, answer, part in zip(rows, answers, splits, strict=True)
+        for row, answer, part in zip(rows, answers, parts, strict=True)
     ]
 
 

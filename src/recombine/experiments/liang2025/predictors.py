@@ -149,13 +149,12 @@ def training_set(settings: Settings, shown: str, task: rc.Task, key) -> rc.Split
 
 
 def run(cell: Cell, watch) -> list[dict]:
-    import jax
     import jax.numpy as jnp
 
     family, settings = families(cell.settings)[cell.family], cell.settings
     encode = CODES[family.code](settings)
     task = _hole.grid(settings, encode)
-    data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(settings.seed, cell.members))
+    data, life = _hole.data_and_life(settings, cell.members)
     ways = [(shown, penalty) for shown in family.shown for penalty in family.ablations]
     who = [
         {"condition": family.name, "shown": shown, "penalty": penalty, "seed": seed}

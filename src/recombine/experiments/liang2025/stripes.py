@@ -70,24 +70,14 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
 
 
 def train_conditions(cell: Cell, names: Sequence[str], watch):
-    """The networks of some conditions in one population, and their rows.
-
-    Every condition of a seed starts from the same weights, so that effects can be taken seed by seed.
-    """
-    import jax
-    import jax.numpy as jnp
-
-    data, life = jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(cell.settings.seed, cell.members))
-    sets = [training_sets(cell.settings, key) for key in data]
-    splits = [s[name] for name in names for s in sets]
+    """The networks of some conditions in one population, and their rows."""
     settings = cell.settings
-    return _hole.train(
+    return _hole.train_conditions(
         settings,
         _hole.grid(settings),
         _hole.decoder(settings, settings.depth),
-        splits=splits,
-        keys=jnp.concatenate([life] * len(names)),
-        who=[{"condition": name, "seed": seed} for name in names for seed in cell.members],
+        members=cell.members,
+        sets=lambda key: {name: training_sets(settings, key)[name] for name in names},
         watch=watch,
     )
 
