@@ -10,6 +10,7 @@ from recombine import engine
 from recombine.engine import catalogue
 
 pytestmark = pytest.mark.slow
+LANDMARK = {"width": 32, "steps": 1500, "learning_rate": 1e-3}
 DEMO = {"width": 16, "steps": 500, "learning_rate": 3e-3}
 
 
@@ -20,7 +21,7 @@ def run(name: str, out, **changes):
 
 
 def test_the_donut_is_fitted_and_its_hole_is_not(tmp_path):
-    rows = run("liang2025/failure", tmp_path).query("condition == 'donut'")
+    rows = run("liang2025/failure", tmp_path, **LANDMARK).query("condition == 'donut'")
     assert (rows.accuracy1_donut >= 0.99).all()
     assert (rows.mse_hole / rows.mse_donut >= 20).all()
     assert (rows.accuracy0_hole <= 0.25).all()

@@ -15,15 +15,21 @@ _HOME = {
     "core": "ABSENT Check Claim Model Record Split Task UserError",
     "tasks.bumps": "bumps intensity",
     "tasks.continuous": "continuous_bumps",
+    "tasks.hyperteacher": "constituents hyperteacher teacher_of widths",
     "tasks.mnist": "first_digit load_digit",
+    "tasks.modules": "continuous discrete khot masks",
+    "tasks.preferences": ("compact episode_accuracy masked_cross_entropy preferences step_accuracy whole_map"),
     "tasks.rotation": "drawn_four rotate rotation",
     "splits": "corner cross draw gap interior narrow percent random_fraction square whole",
     "encodings": "Encoding local_bump one_hot padded_bump positional rate require_smooth scaled_rate width",
     "models.cnn": "CNNDecoder",
     "models.encoder": "CNNEncoder",
+    "models.hypernetwork": "Hypernetwork",
+    "models.in_context": "InContextTransformer",
     "models.mlp": "MLPDecoder",
     "models.pixels": "PixelMLP",
     "models.rendering": "Rendering tables",
+    "models.student": "StudentMLP decays",
     "models.transformer": "TransformerDecoder",
     "interventions.augment": "stripes",
     "interventions.penalise": "Ramp entropy variance weighted",
@@ -44,19 +50,21 @@ _HOME = {
     "measures.peak": "misplacement peak_accuracy peak_map peaks",
     "measures.pf": "pf_coefficient",
     "measures.probe": "cross_validated_r2 held_out_r2 in_sample_r2 r2",
+    "measures.regression": "r2_by_unit r2_pooled",
     "measures.schmidt": "schmidt_values",
     "measures.similarity": (
-        "agreement and_kernel cosine_matrix distance_matrix near or_kernel overlap_matrix pearson rank_correlation"
-        " same"
+        "agreement and_kernel cosine_matrix distance_matrix near or_kernel overlap_matrix pearson rank_correlation same"
     ),
     "measures.spectrum": "effective_rank rank_at top_share",
     "measures.tuning": "bump_index stripe_index tuning_curves tuning_shares",
+    "theory.construction": "Hyperteacher construct error_bound pieces_for",
     "train": "Recipe adamw adamw_cosine fit member_keys population",
+    "tangents": "additive layer_geometry",
     "recording": "load_model load_record record records save_model save_record truth",
     "claims": "Verdict by_seed interval judge judge_all",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
-_MODULES = {"plots"}
+_MODULES = {"plots": "plots", "supports": "supports", "telling": "tasks.telling"}
 __all__ = sorted([*_WHERE, *_MODULES, "__version__"])  # noqa: PLE0605
 
 if TYPE_CHECKING:
@@ -67,7 +75,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"recombine.{name}")
+        return import_module(f"recombine.{_MODULES[name]}")
     if name not in _WHERE:
         raise AttributeError(f"recombine has no {name!r}")
     return getattr(import_module(f"recombine.{_WHERE[name]}"), name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,7 +12,7 @@ import jax.numpy as jnp
 class Units(eqx.Module):
     """A model whose one activation, `units`, holds some units of one of its layers."""
 
-    model: eqx.Module
+    model: Any
     layer: str = eqx.field(static=True)
     rows: jax.Array
 

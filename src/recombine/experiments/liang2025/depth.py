@@ -248,10 +248,11 @@ def figure(settings: Settings, table: pd.DataFrame):
     shown = [(CNN, d) for d in settings.cnn_depths] + [(MLP, d) for d in settings.mlp_depths]
     titles = ("volume in the hole (decades)", "factorisation", "additive share")
     figure, axes = plots.panels(rows=4, columns=len(shown), side=2.1)
+    images = []
     for column, (kind, depth) in enumerate(shown):
         rows = table[(table.condition == kind) & (table.depth == depth)]
         volumes = np.mean(np.stack(list(rows["volume_map"])), axis=0)
-        image = plots.heat_map(axes[0, column], volumes, title=f"{kind}, depth {depth}", low=-2.0, high=0.5)
+        images.append(plots.heat_map(axes[0, column], volumes, title=f"{kind}, depth {depth}", low=-2.0, high=0.5))
         plots.box(axes[0, column], settings.low, settings.high)
         for place, measure, title in zip(axes[1:, column], reversed(MEASURES), titles, strict=True):
             for values in rows[measure]:
@@ -259,7 +260,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.set(ylim=(-2.2, 1.2) if measure == "hole_depth" else (0.0, 1.05))
             if not column:
                 place.set_ylabel(title)
-    figure.colorbar(image, ax=axes[0, -1], label="log10 of the volume\nof the picture")
+    figure.colorbar(images[-1], ax=axes[0, -1], label="log10 of the volume\nof the picture")
     for place in axes[-1]:
         place.set_xlabel("layer")
     return figure

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 class Settings(_hole.HoleSettings):
     depths: tuple[int, ...] = (3,)
     """depths of the decoder; a claim must hold at every one of them"""
+    width: int = 16
+    """channels of the decoder"""
+    steps: int = 800
+    """updates of each network"""
+    learning_rate: float = 3e-3
+    """AdamW's learning rate"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -32,9 +38,9 @@ class Settings(_hole.HoleSettings):
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, steps=40, depths=(2,))
 LAPTOP = Settings()
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "steps": 3125, "cosine": False}
-GPU = Settings(seeds=8, block=8, depths=(2, 4, 6, 8, 10), **FULL)
-PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), **FULL)
+FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "cosine": False}
+GPU = Settings(seeds=8, block=8, depths=(2, 4, 6, 8, 10), steps=3125, **FULL)
+PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3125, **FULL)
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,24 @@ def correlations(table: pd.DataFrame, column: str) -> pd.Series:
     return seeds.map(of).set_axis(seeds)
 
 
+def over_networks(table: pd.DataFrame, column: str, draws: int = 1000) -> tuple[float, float, float]:
+    """The correlation over all networks at once, with the 95 % interval of a bootstrap over ways to train.
+
+    Networks of one way are alike, so that whole ways are drawn: it says how far the ranking rests on those tried.
+    """
+    rows = learnt(table)[["way", column, "accuracy1_hole"]].dropna()
+    groups = [group[[column, "accuracy1_hole"]].to_numpy() for _, group in rows.groupby("way")]
+    rng = np.random.default_rng(0)
+
+    def correlation(chosen: np.ndarray) -> float:
+        pairs = np.concatenate([groups[i] for i in chosen])
+        return rc.rank_correlation(pairs[:, 0], pairs[:, 1])
+
+    again = [correlation(rng.integers(len(groups), size=len(groups))) for _ in range(draws)]
+    low, high = np.quantile(again, [0.025, 0.975])
+    return correlation(np.arange(len(groups))), float(low), float(high)
+
+
 CONTROLS = (
     rc.Check(
         "exact placement goes with placement within a pixel",
@@ -266,11 +284,13 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, column in enumerate(ranked):
         colour = rc.plots.GOOD if abs(np.mean(found[column])) > 0.5 else rc.plots.NEUTRAL
         left.plot(found[column], np.full(len(found[column]), place), "o", color=colour, alpha=0.35, markersize=4)
+        left.plot(over_networks(table, column)[1:], [place - 0.25] * 2, color=colour, linewidth=1, alpha=0.7)
         left.plot(rc.interval(found[column]), [place, place], color=colour, linewidth=2.5)
     names = [_donut.MEANING.get(column, "a random number (control)") for column in ranked]
     left.set_yticks(range(len(ranked)), names)
     left.axvline(0, color="black", linewidth=0.6)
-    left.set(xlim=(-1.05, 1.05), xlabel="rank correlation with placement in the hole (a dot is a seed)")
+    left.set(xlim=(-1.05, 1.05), xlabel="rank correlation with placement in the hole; a dot is a seed")
+    left.set_title("intervals: thick over seeds, thin over ways to train")
     rows, best = learnt(table), next(c for c in reversed(ranked) if c in _donut.EXPECTED)
     for shown, marker in ((DONUT, "o"), (STRIPES, "s"), (BUMPS, "x")):
         some = rows[rows.shown == shown]

@@ -24,8 +24,12 @@ class Settings(_hole.HoleSettings):
     """ReLU blocks of the decoder"""
     bumps: int = 16
     """bumps from the donut that join the stripes"""
-    steps: int = 1000
+    width: int = 16
+    """channels of the decoder"""
+    steps: int = 600
     """updates of each network"""
+    learning_rate: float = 3e-3
+    """AdamW's learning rate"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,9 +41,10 @@ class Settings(_hole.HoleSettings):
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=4, steps=40)
 LAPTOP = Settings()
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50, "cosine": False}
-GPU = Settings(seeds=8, block=8, steps=3125, **FULL)
-PAPER = Settings(seeds=20, steps=6250, **FULL)
+FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
+AS_RELEASED = {"learning_rate": 1e-3, "cosine": False}
+GPU = Settings(seeds=8, block=8, steps=3125, **AS_RELEASED, **FULL)
+PAPER = Settings(seeds=20, steps=6250, **AS_RELEASED, **FULL)
 
 DONUT, STRIPES, BUMPS = "whole donut", "stripes + bumps", "bumps only"
 

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 class Settings(StripeSettings):
     steps: int = 800
     """updates of each network"""
-    width: int = 16
-    """channels of the decoder"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=4, steps=40)

@@ -92,11 +92,15 @@ def drawn(settings: Settings) -> tuple[str, str]:
 
 def maps(settings: Settings, task: rc.Task, network, layer: str, energies: np.ndarray) -> np.ndarray:
     """The tuning of three units over (x, y): the most active, and others far from it in the order of units."""
+    import jax.numpy as jnp
+
     total = energies.sum(axis=0)
     thirds = np.array_split(np.arange(total.size), 3)
     rows = np.array([part[np.argmax(total[part])] for part in thirds])
     z = task.combinations[rc.whole(task.combinations)]
-    answer = rc.record(_units.Units(network, layer, rows), task, z, key=_hole.test_key(settings), keep=["units"])
+    answer = rc.record(
+        _units.Units(network, layer, jnp.asarray(rows)), task, z, key=_hole.test_key(settings), keep=["units"]
+    )
     return np.moveaxis(rc.on_grid(answer, answer.acts["units"]), -1, 0).swapaxes(1, 2)
 
 

@@ -1,0 +1,210 @@
+"""Turns masks over modules into which of them are trained on: supports that cover and connect the modules, or do not.
+
+Redhardt, Akram, Schug (2025). A support is a function (masks, held_out, key) -> train, one boolean a mask, that holds
+out floor(held_out N) of the N masks unless it says otherwise. Those that leave nothing to chance do not use the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations as choose
+from itertools import islice
+
+import jax
+import numpy as np
+
+from recombine.core import UserError
+
+Support = Callable[[np.ndarray, float, jax.Array], np.ndarray]
+TRIES = 1000
+
+
+def usage(masks: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """How many training masks hold each module."""
+    return masks[train].sum(axis=0, dtype=int)
+
+
+def covers(masks: np.ndarray, train: np.ndarray) -> bool:
+    """Is every module in some training mask?"""
+    return bool(masks[train].any(axis=0).all())
+
+
+def connected(masks: np.ndarray, train: np.ndarray) -> bool:
+    """Are all modules linked by chains of two that share a training mask? One that is never seen is linked to none."""
+    from scipy.sparse.csgraph import connected_components
+
+    seen = masks[train].astype(np.float32)
+    return connected_components(seen.T @ seen > 0, directed=False, return_labels=False) == 1
+
+
+def coverage(masks: np.ndarray, train: np.ndarray, k: int) -> float:
+    """Of the sets of k modules that are together in some mask, the share that are together in a training mask."""
+    family = _subsets(masks, k)
+    return len(_subsets(masks[train], k)) / len(family) if len(family) else 1.0
+
+
+def for_teacher(combinations: np.ndarray, teacher: int, chosen: np.ndarray) -> np.ndarray:
+    """The rows (t, mask) of a hyperteacher that are this teacher's and whose mask is chosen; others are not."""
+    rows = combinations[:, 0] == teacher
+    if rows.sum() != len(chosen):
+        raise ValueError(f"teacher {teacher} has {rows.sum()} masks, of which {len(chosen)} cannot be told apart")
+    rows[rows] = chosen
+    return rows
+
+
+def random(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """Any masks, drawn anew until they cover and connect the modules."""
+    return _first_sound(masks, _draws(masks, held_out, _generator(key)))
+
+
+def equal(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """Random masks, exchanged until no module is in more than one mask more than another; covers and connects."""
+    rng = _generator(key)
+    return _first_sound(masks, (_balanced(masks, train, rng) for train in _draws(masks, held_out, rng)))
+
+
+def popular(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """Every mask with one of the first modules, as many modules as fit; what is left goes to masks of the next."""
+    train = np.zeros(len(masks), bool)
+    train[np.argsort(_ends(masks)[0], kind="stable")[: _count(masks, held_out)]] = True
+    return train
+
+
+def unpopular(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """Every mask within a core, as many of the first modules as fit, and one mask that ties each other module to it.
+
+    What is left goes to masks of the core with the next module.
+    """
+    modules, count = masks.shape[1], _count(masks, held_out)
+    last = _ends(masks)[1]
+    needed = np.bincount(last, minlength=modules).cumsum() + np.arange(modules)[::-1]
+    core = int(np.sum(needed <= count))
+    if not core:
+        raise UserError(f"{count} training masks are too few for a core and a mask with each of {modules} modules")
+    train, tied = last < core, masks[:, :core].any(axis=1)
+    for module in range(core, modules):
+        train[np.flatnonzero(tied & (last == module))[:1]] = True
+    train[np.flatnonzero((last == core) & ~train)[: count - int(train.sum())]] = True
+    return _first_sound(masks, [train])
+
+
+def disconnected(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """No mask across a cut that parts the first s modules from the others; random others are held out to make up.
+
+    s is such that the masks across are as many as may be held out; where even s = 1 has more, more are held out.
+    All modules are seen.
+    """
+    rng, (first, last) = _generator(key), _ends(masks)
+    cuts = [(first < s) & (last >= s) for s in range(1, masks.shape[1] // 2 + 1)]
+    across = max((a for a in cuts if a.mean() <= held_out), key=np.sum, default=cuts[0])
+    # Rounded as the authors round it: 173 of 696 for a quarter, one fewer than elsewhere.
+    more = max(0, int((held_out - across.mean()) * len(masks)))
+    for _ in range(TRIES):
+        train = ~across
+        train[rng.permutation(np.flatnonzero(train))[:more]] = False
+        if covers(masks, train):
+            return train
+    raise UserError(f"in {TRIES} tries, holding out {held_out} of the masks always held out some module altogether")
+
+
+def non_compositional(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """Every mask without the last module, whatever share that holds out."""
+    return masks[:, -1] == 0
+
+
+def ring(masks: np.ndarray) -> np.ndarray:
+    """Single modules and pairs of modules one or two steps apart on a ring; masks have at most two modules."""
+    modules, (first, last) = _pairs(masks), _ends(masks)
+    steps = last - first
+    return (steps <= 2) | (steps >= modules - 2)
+
+
+def halves(masks: np.ndarray) -> np.ndarray:
+    """Single modules and pairs within the first or within the second half of the modules: covers, does not connect."""
+    modules, (first, last) = _pairs(masks), _ends(masks)
+    return (first < modules // 2) == (last < modules // 2)
+
+
+def apart(masks: np.ndarray) -> np.ndarray:
+    """What both `ring` and `halves` hold out, to ask them the same; with ten modules, both train on 30 masks."""
+    return ~(ring(masks) | halves(masks))
+
+
+def _generator(key: jax.Array) -> np.random.Generator:
+    return np.random.default_rng([*b"support", *np.asarray(jax.random.key_data(key)).ravel().tolist()])
+
+
+def _count(masks: np.ndarray, held_out: float) -> int:
+    """How many masks are trained on."""
+    if not 0 <= held_out < 1:
+        raise ValueError(f"the held-out fraction must be in [0, 1), got {held_out}")
+    return len(masks) - int(held_out * len(masks))
+
+
+def _ends(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last active module of each mask."""
+    return np.argmax(masks, axis=1), masks.shape[1] - 1 - np.argmax(masks[:, ::-1], axis=1)
+
+
+def _pairs(masks: np.ndarray) -> int:
+    """The number of modules, where masks are singles and pairs of an even number of modules."""
+    modules = masks.shape[1]
+    if masks.sum(axis=1).max() != 2 or modules < 6 or modules % 2:
+        raise ValueError(f"needs pairs of an even number of modules, at least 6; got {modules} modules")
+    return modules
+
+
+def _draws(masks: np.ndarray, held_out: float, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Random training masks, again and again."""
+    count = _count(masks, held_out)
+    while True:
+        train = np.zeros(len(masks), bool)
+        train[rng.choice(len(masks), count, replace=False)] = True
+        yield train
+
+
+def _first_sound(masks: np.ndarray, supports: Iterable[np.ndarray]) -> np.ndarray:
+    """The first that covers and connects the modules."""
+    train = np.zeros(len(masks), bool)
+    for train in islice(supports, TRIES):
+        if covers(masks, train) and connected(masks, train):
+            return train
+    raise UserError(f"{int(train.sum())} training masks do not cover and connect {masks.shape[1]} modules")
+
+
+def _balanced(masks: np.ndarray, train: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Replace the most used module by the least used one in as many training masks as evens them out, until all are.
+
+    More training masks hold the one without the other than the reverse, so enough have a twin that is held out.
+    """
+    train, used, codes = train.copy(), usage(masks, train), masks @ _bits(masks)
+    order, holds = np.argsort(codes), np.ascontiguousarray(masks.T, bool)
+    while (spread := used.max() - used.min()) > 1:
+        most, least = int(np.argmax(used)), int(np.argmin(used))
+        rows = np.flatnonzero(train & holds[most] & ~holds[least])
+        wanted = codes[rows] + (1 << least) - (1 << most)
+        twins = order[np.searchsorted(codes, wanted, sorter=order).clip(max=len(masks) - 1)]
+        free = np.flatnonzero((codes[twins] == wanted) & ~train[twins])
+        taken = rng.permutation(free)[: spread // 2]
+        if not len(taken):
+            raise UserError("these masks cannot be balanced: some are missing from the family")
+        train[rows[taken]], train[twins[taken]] = False, True
+        used[most], used[least] = used[most] - len(taken), used[least] + len(taken)
+    return train
+
+
+def _bits(masks: np.ndarray) -> np.ndarray:
+    """2^m for each module, to write a mask as one number."""
+    if masks.shape[1] > 62:
+        raise ValueError(f"masks of at most 62 modules can be written as one number, got {masks.shape[1]}")
+    return 1 << np.arange(masks.shape[1], dtype=np.int64)
+
+
+def _subsets(masks: np.ndarray, k: int) -> np.ndarray:
+    """The sets of k modules that are together in some mask, each as one number."""
+    sizes, bits = masks.sum(axis=1), _bits(masks)
+    found = [np.empty(0, np.int64)]
+    for size in range(k, int(sizes.max(initial=0)) + 1):
+        active = bits[np.nonzero(masks[sizes == size])[1]].reshape(-1, size)
+        found += [np.unique(active[:, list(places)].sum(axis=1)) for places in choose(range(size), k)]
+    return np.unique(np.concatenate(found))

@@ -1,0 +1,135 @@
+"""Supports on the paper's own size, 16 modules of which up to 3 are active, against counts of the released code."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine import supports
+from recombine.core import Split, UserError
+from recombine.tasks.modules import masks
+
+KEY = jax.random.key(1)
+MASKS = masks(16, 3)
+PAIRS = masks(10, 2)
+# A support, how many masks it trains on, whether it covers and whether it connects the modules.
+SIZES = {
+    "random": (supports.random, 522, True, True),
+    "equal": (supports.equal, 522, True, True),
+    "popular": (supports.popular, 522, True, True),
+    "unpopular": (supports.unpopular, 522, True, True),
+    "disconnected": (supports.disconnected, 523, True, False),
+    "non-compositional": (supports.non_compositional, 575, False, False),
+}
+
+
+@pytest.mark.parametrize(("support", "count", "covers", "connected"), SIZES.values(), ids=SIZES)
+def test_a_support_has_the_papers_size_and_property(support, count, covers, connected):
+    train = support(MASKS, 0.25, KEY)
+    assert train.dtype == bool
+    assert train.sum() == count
+    assert supports.covers(MASKS, train) == covers
+    assert supports.connected(MASKS, train) == connected
+    assert np.array_equal(train, support(MASKS, 0.25, KEY))
+
+
+def test_modules_are_used_as_often_as_in_the_paper():
+    used = {name: supports.usage(MASKS, case[0](MASKS, 0.25, KEY)) for name, case in SIZES.items()}
+    assert 70 < used["random"].min() < used["random"].max() < 112
+    assert used["equal"].max() - used["equal"].min() <= 1
+    assert used["popular"].tolist() == [121] * 6 + [76] + [75] * 9
+    assert (used["unpopular"][:14].min(), used["unpopular"][:14].max()) == (96, 107)
+    assert used["unpopular"][14:].tolist() == [52, 1]
+    assert used["disconnected"][0] == 1
+    assert used["disconnected"][1:].min() > 80
+    assert used["non-compositional"].tolist() == [106] * 15 + [0]
+
+
+@pytest.mark.parametrize("name", ["random", "equal", "disconnected"])
+def test_chance_comes_from_the_key(name):
+    first, other = (SIZES[name][0](MASKS, 0.25, jax.random.key(k)) for k in (1, 2))
+    assert (first != other).any()
+
+
+def test_a_cut_that_fits_no_share_holds_out_more():
+    train = supports.disconnected(masks(8, 3), 0.25, KEY)
+    assert (~train).sum() == 28
+    assert supports.usage(masks(8, 3), train)[0] == 1
+
+
+@pytest.mark.parametrize("held_out", [0.5, 0.9])
+def test_a_larger_cut_is_made_where_it_fits(held_out):
+    train = supports.disconnected(MASKS, held_out, KEY)
+    assert (~train).sum() == pytest.approx(held_out * len(MASKS), abs=1)
+    assert not supports.connected(MASKS, train)
+    assert supports.covers(MASKS, train)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**31), st.floats(0.05, 0.8), st.sampled_from([(6, 2), (7, 3), (9, 4)]))
+def test_equal_usage_is_always_reached(seed, held_out, size):
+    family = masks(*size)
+    train = supports.equal(family, held_out, jax.random.key(seed))
+    used = supports.usage(family, train)
+    assert train.sum() == len(family) - int(held_out * len(family))
+    assert used.max() - used.min() <= 1
+
+
+def test_equal_usage_is_reached_among_many_masks():
+    family = masks(24, 5)
+    used = supports.usage(family, supports.equal(family, 0.9, KEY))
+    assert used.max() - used.min() <= 1
+
+
+def test_balancing_needs_the_whole_family():
+    with pytest.raises(UserError, match="missing"):
+        supports.equal(np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]]), 0.0, KEY)
+
+
+@pytest.mark.parametrize("support", [supports.random, supports.equal, supports.unpopular])
+def test_too_few_masks_to_cover_the_modules_are_refused(support):
+    with pytest.raises(UserError):
+        support(MASKS, 0.995, KEY)
+    with pytest.raises(ValueError, match="fraction"):
+        support(MASKS, 1.0, KEY)
+
+
+def test_ring_and_halves_differ_in_connection_and_can_be_asked_the_same():
+    ring, halves, apart = (f(PAIRS) for f in (supports.ring, supports.halves, supports.apart))
+    assert ring.sum() == halves.sum() == 30
+    assert apart.sum() == 19
+    assert not np.any(apart & (ring | halves))
+    assert supports.connected(PAIRS, ring)
+    assert supports.covers(PAIRS, halves)
+    assert not supports.connected(PAIRS, halves)
+    assert len(set(supports.usage(PAIRS, ring))) == len(set(supports.usage(PAIRS, halves))) == 1
+    with pytest.raises(ValueError, match="pairs"):
+        supports.ring(MASKS)
+
+
+def test_coverage_counts_sets_of_modules_seen_together():
+    family = masks(4, 2)
+    train = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 1], bool)  # single modules, {0, 1} and {2, 3}
+    assert supports.coverage(family, train, 1) == 1
+    assert supports.coverage(family, train, 2) == pytest.approx(2 / 6)
+    assert supports.coverage(family, train, 3) == 1  # there is none
+    triples = supports.popular(MASKS, 0.25, KEY)
+    assert supports.coverage(MASKS, triples, 3) == pytest.approx((560 - 120) / 560)
+    assert supports.coverage(MASKS, triples, 2) == 1
+
+
+def test_the_share_of_pairs_agrees_with_that_of_any_split():
+    train = supports.unpopular(MASKS, 0.25, KEY)
+    absent = Split(np.where(MASKS > 0, 1, -1), train)  # a module that is not in a mask is an absent part
+    for k in (1, 2, 3):
+        assert supports.coverage(MASKS, train, k) == pytest.approx(absent.coverage(k))
+
+
+def test_a_teachers_rows_are_its_own():
+    rows = np.column_stack([np.repeat([0, 1], 3), np.tile(np.eye(3, dtype=int), (2, 1))])
+    assert supports.for_teacher(rows, 1, np.array([True, False, True])).tolist() == [False] * 3 + [True, False, True]
+    with pytest.raises(ValueError, match="teacher 1 has 3"):
+        supports.for_teacher(rows, 1, np.array([True]))
