@@ -29,13 +29,13 @@ class Settings(_hole.Seeded):
 
     sides: tuple[int, ...] = (8, 12, 16)
     """sides N of the grids, ascending"""
-    sizes: int = 6
+    sizes: int = 5
     """training sets of each kind, from too small to all there is; equal ones are trained once"""
     width: int = 256
     """units of a hidden layer"""
     depth: int = 2
     """hidden layers"""
-    steps: int = 1000
+    steps: int = 800
     """updates of each network, however many pictures it has"""
     learning_rate: float = 1e-3
     """AdamW's learning rate"""
@@ -83,13 +83,13 @@ def grid(side: int) -> rc.Task:
 
 
 def bump_sizes(side: int, count: int) -> np.ndarray:
-    """From N / 2 to N^2, evenly in the logarithm."""
-    return np.unique(np.geomspace(side / 2, side**2, count).round().astype(int))
+    """From N to N^2, evenly in the logarithm."""
+    return np.unique(np.geomspace(side, side**2, count).round().astype(int))
 
 
 def stripe_sizes(side: int, count: int) -> np.ndarray:
-    """From 4 to 2 N, evenly in the logarithm, as many of each axis."""
-    return 2 * np.unique(np.geomspace(2, side, count).round().astype(int))
+    """From about N / 2 to 2 N, evenly in the logarithm, as many of each axis."""
+    return 2 * np.unique(np.geomspace(side / 4, side, count).round().astype(int))
 
 
 def some_bumps(task: rc.Task, size: int, key) -> np.ndarray:
@@ -284,26 +284,26 @@ CLAIMS = (
 
 def figure(settings: Settings, table: pd.DataFrame):
     """Pictures needed against the side, with the fitted powers; and the accuracies that they are read from."""
-    plots = rc.plots
-    figure, axes = plots.panels(rows=1, columns=3, side=3.1)
+    plots, (figure, axes) = rc.plots, rc.plots.panels(rows=1, columns=3, side=3.1)
     needed, *beside = axes[0]
     for name, style in ((MEMORISER, "--"), (COMPOSER, ":")):
         label = f"made up: {name.removeprefix('control: ')}, N^{exponents(table, name).iloc[0]:.1f}"
-        needed.plot(settings.sides, thresholds(table, name).iloc[0], style, color=plots.NEUTRAL, label=label)
+        needed.loglog(settings.sides, thresholds(table, name).iloc[0], style, base=2, color=plots.NEUTRAL, label=label)
     for axis, name, colour in zip(beside, KINDS, (plots.BAD, plots.GOOD), strict=True):
         _powers(needed, table, name, colour)
         for i, side in enumerate(settings.sides, start=1):
             rows = table[(table.condition == name) & (table.side == side)]
             for sizes, right in zip(rows["sizes"], rows["accuracies"], strict=True):
-                axis.plot(sizes, right, color=colour, alpha=i / len(settings.sides), linewidth=0.8)
+                axis.semilogx(sizes, right, base=2, color=colour, alpha=i / len(settings.sides), linewidth=0.8)
             axis.lines[-1].set_label(f"N = {side}")
         axis.axhline(GOAL, color=plots.NEUTRAL, linestyle=":")
-        axis.set(xscale="log", ylim=(-0.03, 1.03), title=name, xlabel="pictures shown")
-        axis.legend(fontsize=7, frameon=False)
+        axis.set(ylim=(-0.03, 1.03), title=name, xlabel="pictures shown")
     beside[0].set_ylabel("share of all bumps placed within 1 pixel")
-    plots.decades(needed, xlabel="side N of the grid", ylabel="pictures needed for 90 %")
+    needed.set(xlabel="side N of the grid", ylabel="pictures needed for 90 %")
     needed.set_xticks(settings.sides, [str(side) for side in settings.sides])
-    needed.legend(fontsize=7, frameon=False)
+    for axis, scale in zip(axes[0], (needed.yaxis, *(a.xaxis for a in beside)), strict=True):
+        scale.set_major_formatter("{x:g}")
+        axis.legend(fontsize=7, frameon=False)
     return figure
 
 
