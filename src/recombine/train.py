@@ -130,7 +130,10 @@ class Program:
     def objective(self, params: Any, given: Given, x: jax.Array, y: jax.Array, progress: jax.Array) -> jax.Array:
         """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
         model = eqx.combine(_cast(params, self.recipe.compute), self.static)
-        y_hat, acts = jax.vmap(model)(_cast(x, self.recipe.compute))
+        x = _cast(x, self.recipe.compute)
+        if self.recipe.penalty is None and hasattr(model, "many"):
+            return self.recipe.loss(model.many(x).astype(jnp.float32), y)
+        y_hat, acts = jax.vmap(model)(x)
         loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
         if self.recipe.penalty is None:
             return loss

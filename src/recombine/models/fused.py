@@ -1,0 +1,163 @@
+"""A ReLU network whose layers run in one GPU kernel forwards and one backwards, so that little passes through memory.
+
+The same function as a chain of `Linear` and ReLU, for a batch of rows at once. Between two products a plain program
+writes and reads every activation several times; here a tile of rows stays where it is from the first layer to the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton
+
+TILE = 128  # rows of the batch that one block of threads carries through all layers
+CHUNK = 64  # columns of a product's inner dimension taken at a time, so that loads overlap with products
+_PARAMS = triton.CompilerParams(num_warps=8, num_stages=3)
+
+Layers = Sequence[tuple[jax.Array, jax.Array]]
+"""(weight, bias) of each layer, the read-out last."""
+
+
+def fits(rows: int, widths: Sequence[int], dtype: Any) -> bool:
+    """Whether the kernels take these shapes: whole tiles of rows, hidden widths that are powers of two from 16 to 256.
+
+    In float32 a plain program does better: its products are the slower part there.
+    """
+    return rows % TILE == 0 and dtype == jnp.bfloat16 and all(n == _power(n) <= 256 for n in widths)
+
+
+def relu_network(x: jax.Array, layers: Layers, *, interpret: bool = False) -> jax.Array:
+    """(rows, inputs) to (rows, outputs); inputs and outputs are padded to powers of two and cut again."""
+    outputs = layers[-1][0].shape[1]
+    return _padded(_pad(x), [(_pad(w, both=True), _pad(b)) for w, b in layers], interpret)[:, :outputs]
+
+
+def _power(n: int) -> int:
+    return max(16, 1 << (n - 1).bit_length())
+
+
+def _pad(array: jax.Array, *, both: bool = False) -> jax.Array:
+    """Zeros up to the next power of two along the last axis, or along both."""
+    more = [(0, _power(n) - n) if both or axis == array.ndim - 1 else (0, 0) for axis, n in enumerate(array.shape)]
+    return jnp.pad(array, more)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _padded(x: jax.Array, layers: Layers, interpret: bool) -> jax.Array:
+    return _forward(x, layers, interpret)[-1]
+
+
+def _remember(x: jax.Array, layers: Layers, interpret: bool):
+    *hidden, y = _forward(x, layers, interpret)
+    return y, (x, hidden, layers)
+
+
+def _gradients(interpret: bool, remembered: Any, dy: jax.Array):
+    x, hidden, layers = remembered
+    deltas, sums = _backward(dy.astype(x.dtype), hidden, [w for w, _ in layers[1:]], interpret)
+    deltas.append(dy.astype(x.dtype))
+    biases = [s.sum(axis=0) for s in sums] + [dy.sum(axis=0)]
+    gradients = [
+        (jnp.dot(h.T, d, preferred_element_type=jnp.float32).astype(w.dtype), bias.astype(b.dtype))
+        for h, d, bias, (w, b) in zip([x, *hidden], deltas, biases, layers, strict=True)
+    ]
+    return jnp.zeros_like(x), gradients
+
+
+_padded.defvjp(_remember, _gradients)
+
+
+def _forward(x: jax.Array, layers: Layers, interpret: bool) -> list[jax.Array]:
+    """Every hidden activation and the output."""
+    rows, sizes = len(x), [w.shape[1] for w, _ in layers]
+    weights, biases = zip(*layers, strict=True)
+    return pl.pallas_call(
+        partial(_forward_tile, depth=len(layers), wait=_wait(interpret)),
+        grid=(rows // TILE,),
+        in_specs=[_tile(x.shape[1]), *map(_whole, weights), *map(_whole, biases)],
+        out_specs=[_tile(n) for n in sizes],
+        out_shape=[jax.ShapeDtypeStruct((rows, n), x.dtype) for n in sizes],
+        compiler_params=_PARAMS,
+        interpret=interpret,
+    )(x, *weights, *biases)
+
+
+def _backward(dy: jax.Array, hidden: Sequence[jax.Array], weights: Sequence[jax.Array], interpret: bool):
+    """The gradient at every hidden layer before its ReLU, and its sum over each tile."""
+    rows, sizes = len(dy), [h.shape[1] for h in hidden]
+    tiles = rows // TILE
+    deltas = [jax.ShapeDtypeStruct((rows, n), dy.dtype) for n in sizes]
+    sums = [jax.ShapeDtypeStruct((tiles, n), jnp.float32) for n in sizes]
+    found = pl.pallas_call(
+        partial(_backward_tile, depth=len(hidden), wait=_wait(interpret)),
+        grid=(tiles,),
+        in_specs=[_tile(dy.shape[1]), *map(_whole, weights), *(_tile(n) for n in sizes)],
+        out_specs=[*(_tile(n) for n in sizes), *(pl.BlockSpec((None, n), lambda i: (i, 0)) for n in sizes)],
+        out_shape=[*deltas, *sums],
+        compiler_params=_PARAMS,
+        interpret=interpret,
+    )(dy, *weights, *hidden)
+    return list(found[: len(hidden)]), found[len(hidden) :]
+
+
+def _wait(interpret: bool) -> Callable[[], None]:
+    """The next layer's threads read what these have written; interpreted, everything runs in order."""
+    return (lambda: None) if interpret else triton.debug_barrier
+
+
+def _tile(columns: int) -> pl.BlockSpec:
+    return pl.BlockSpec((TILE, columns), lambda i: (i, 0))
+
+
+def _whole(array: jax.Array) -> pl.BlockSpec:
+    return pl.BlockSpec(array.shape, lambda i: (0,) * array.ndim)
+
+
+def _forward_tile(x, *refs, depth: int, wait: Callable[[], None]) -> None:
+    weights, biases, answers = refs[:depth], refs[depth : 2 * depth], refs[2 * depth :]
+    given = x
+    for i, (weight, bias, answer) in enumerate(zip(weights, biases, answers, strict=True)):
+        z = _product(given, weight) + bias[...].astype(jnp.float32)
+        answer[...] = (z if i == depth - 1 else jnp.maximum(z, 0.0)).astype(answer.dtype)
+        wait()
+        given = answer
+
+
+def _backward_tile(dy, *refs, depth: int, wait: Callable[[], None]) -> None:
+    weights, hidden, deltas, sums = (refs[i * depth : (i + 1) * depth] for i in range(4))
+    given = dy
+    for i in reversed(range(depth)):
+        z = jnp.where(hidden[i][...] > 0, _product_back(given, weights[i]), 0.0)
+        deltas[i][...] = z.astype(deltas[i].dtype)
+        sums[i][...] = jnp.sum(z, axis=0)
+        wait()
+        given = deltas[i]
+
+
+def _product(h, weight) -> jax.Array:
+    """h W, a chunk of the inner dimension at a time."""
+    inner, outer = weight.shape
+    chunk = min(CHUNK, inner)
+
+    def add(k, total):
+        part = pl.ds(k * chunk, chunk)
+        return total + triton.dot(h[:, part], weight[part, :])
+
+    return jax.lax.fori_loop(0, inner // chunk, add, jnp.zeros((TILE, outer), jnp.float32))
+
+
+def _product_back(delta, weight) -> jax.Array:
+    """delta W^T, likewise."""
+    outer, inner = weight.shape
+    chunk = min(CHUNK, inner)
+
+    def add(k, total):
+        part = pl.ds(k * chunk, chunk)
+        return total + triton.dot(delta[:, part], weight[:, part], trans_b=True)
+
+    return jax.lax.fori_loop(0, inner // chunk, add, jnp.zeros((TILE, outer), jnp.float32))
