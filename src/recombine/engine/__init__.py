@@ -48,7 +48,8 @@ class Order:
     def folder(self) -> Path:
         """One folder a tier; settings that differ from the tier's are part of its name."""
         other = changed(self.settings, self.experiment.settings(self.tier))
-        return self.home / ",".join([self.tier, *(f"{name}={_flat(value)}" for name, value in other.items())])
+        words = [self.tier, *(f"{name}={_flat(value)}" for name, value in other.items())]
+        return self.home / ",".join(words).replace("/", "_")  # a setting may be a path
 
     @property
     def command(self) -> str:

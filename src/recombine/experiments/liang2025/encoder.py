@@ -29,7 +29,7 @@ class Settings(_hole.HoleSettings):
     """channels of the encoder's convolutions, each of which halves the picture"""
     hidden: int = 128
     """units between the encoder's last map and the code"""
-    encoder_steps: int = 1000
+    encoder_steps: int = 800
     """updates of each encoder; `steps` are those of a decoder"""
 
     def __post_init__(self) -> None:
@@ -43,7 +43,7 @@ class Settings(_hole.HoleSettings):
 QUICK = Settings(
     seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, steps=20, channels=(4, 4), hidden=8, encoder_steps=20
 )
-LAPTOP = Settings(steps=1000)
+LAPTOP = Settings(batch=8, learning_rate=3e-3, steps=800)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "steps": 3125, "encoder_steps": 3125}
 GPU = Settings(seeds=8, block=8, **FULL)
 PAPER = Settings(seeds=20, cosine=False, **FULL)
@@ -206,7 +206,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     for column, (condition, does) in enumerate(pictures.items()):
         rows = table[table.condition == condition].sort_values(["diverged_at", "seed"])
         firsts[condition] = rows.iloc[0]
-        right = np.mean(np.stack(list(rows["peak_map"])) == 0, axis=0)
+        sound = rows[rows["diverged_at"] < 0] if (rows["diverged_at"] < 0).any() else rows
+        right = np.mean(np.stack(list(sound["peak_map"])) == 0, axis=0)
         image = plots.heat_map(axes[0, column], right, title=f"{condition}:\n{does}", low=0, high=1)
         plots.box(axes[0, column], settings.low, settings.high)
         places = {p: rows[f"accuracy0_{p}"].to_numpy() for p in ("donut", "hole", "interior")}

@@ -34,9 +34,9 @@ class Settings(_hole.Seeded):
     """the corner where both coordinates are at least this is held out"""
     sigma: float = 1.0
     """width of a bump in pixels"""
-    batch: int = 32
-    """pictures a step"""
-    learning_rate: float = 1e-3
+    batch: int = 8
+    """pictures a step of the per-pixel network and of the convolutional decoder"""
+    learning_rate: float = 3e-3
     """AdamW's learning rate, falling to zero along a cosine"""
     weight_decay: float = 1e-4
     """AdamW's weight decay"""
@@ -44,7 +44,7 @@ class Settings(_hole.Seeded):
     """units of a hidden layer of the per-pixel network, a multiple of 4"""
     pixel_depths: tuple[int, ...] = (2,)
     """its hidden layers; a claim must hold at every depth"""
-    pixel_steps: int = 1500
+    pixel_steps: int = 800
     """updates of each per-pixel network"""
     transformer_width: int = 32
     """numbers of a token, a multiple of 4 and of the heads"""
@@ -52,13 +52,15 @@ class Settings(_hole.Seeded):
     """its encoder layers; a claim must hold at every depth"""
     transformer_steps: int = 1000
     """updates of each transformer"""
-    heads: int = 4
+    transformer_batch: int = 4
+    """pictures a step of a transformer"""
+    heads: int = 2
     """heads of the transformer's attention"""
     cnn_width: int = 32
     """channels of the convolutional decoder"""
     cnn_depths: tuple[int, ...] = (3,)
     """its depth; a claim must hold at every depth"""
-    cnn_steps: int = 1000
+    cnn_steps: int = 400
     """updates of each convolutional decoder"""
 
     def __post_init__(self) -> None:
@@ -66,7 +68,8 @@ class Settings(_hole.Seeded):
             raise rc.UserError(f"size must be a multiple of 4, got {self.size}")
         if not 1 < self.start < self.size - 1:
             raise rc.UserError(f"the corner must start inside 2..{self.size - 2}, got {self.start}")
-        self.need_positive("batch", "heads", "cnn_width", "pixel_steps", "transformer_steps", "cnn_steps")
+        self.need_positive("batch", "transformer_batch", "heads", "pixel_width", "transformer_width", "cnn_width")
+        self.need_positive("pixel_steps", "transformer_steps", "cnn_steps")
         if self.pixel_width % 4 or self.transformer_width % 4 or self.transformer_width % self.heads:
             raise rc.UserError("the widths must be multiples of 4, and the transformer's also of its heads")
         for depths in (self.pixel_depths, self.transformer_depths, self.cnn_depths):
@@ -75,10 +78,13 @@ class Settings(_hole.Seeded):
         _hole.check_depth(min(self.cnn_depths))
 
 
-_FAST = {"pixel_steps": 20, "transformer_steps": 20, "cnn_steps": 20, "pixel_width": 8, "transformer_width": 8}
-QUICK = Settings(seeds=2, size=8, start=4, batch=4, heads=2, cnn_width=4, cnn_depths=(2,), **_FAST)
+_SHORT = {"pixel_steps": 20, "transformer_steps": 20, "cnn_steps": 20}
+_SMALL: dict[str, Any] = {"pixel_width": 8, "pixel_depths": (1,), "transformer_width": 8, "transformer_depths": (1,)}
+QUICK = Settings(seeds=2, size=8, start=4, batch=4, cnn_width=4, cnn_depths=(2,), **_SMALL, **_SHORT)
 LAPTOP = Settings()
-FULL = {"size": 28, "start": 14, "pixel_width": 256, "transformer_width": 128, "cnn_width": 64, "cnn_depths": (4,)}
+_SIZES: dict[str, Any] = {"pixel_width": 256, "transformer_width": 128, "heads": 4, "cnn_width": 64, "cnn_depths": (4,)}
+_TRAINING: dict[str, Any] = {"batch": 32, "transformer_batch": 32, "learning_rate": 1e-3}
+FULL: dict[str, Any] = {"size": 28, "start": 14} | _SIZES | _TRAINING
 GPU = Settings(seeds=8, block=8, pixel_steps=5500, transformer_steps=2500, cnn_steps=3125, **FULL)
 _LONG = {"pixel_steps": 36_750, "transformer_steps": 36_750, "cnn_steps": 36_750}
 PAPER = Settings(seeds=10, pixel_depths=(2, 4), transformer_depths=(2, 3, 4, 5), **FULL, **_LONG)
@@ -91,6 +97,7 @@ class Plan:
     make: Callable[[int], Callable[[Any], rc.Model]]
     depths: tuple[int, ...]
     steps: int
+    batch: int
 
 
 def plans(settings: Settings) -> dict[str, Plan]:
@@ -108,9 +115,9 @@ def plans(settings: Settings) -> dict[str, Plan]:
         return lambda key: rc.CNNDecoder(*ends, width=settings.cnn_width, depth=depth, key=key)
 
     return {
-        PIXELS: Plan(pixels, settings.pixel_depths, settings.pixel_steps),
-        ATTENTION: Plan(attention, settings.transformer_depths, settings.transformer_steps),
-        CNN: Plan(convolutions, settings.cnn_depths, settings.cnn_steps),
+        PIXELS: Plan(pixels, settings.pixel_depths, settings.pixel_steps, settings.batch),
+        ATTENTION: Plan(attention, settings.transformer_depths, settings.transformer_steps, settings.transformer_batch),
+        CNN: Plan(convolutions, settings.cnn_depths, settings.cnn_steps, settings.batch),
     }
 
 
@@ -140,7 +147,7 @@ def run(cell: Cell, watch) -> list[dict]:
     settings, task, plan = cell.settings, grid(cell.settings), plans(cell.settings)[cell.network]
     split = rc.corner(task.combinations, settings.start)
     keys = rc.member_keys(settings.seed, cell.members)
-    recipe = rc.Recipe(plan.steps, settings.batch, rc.adamw_cosine)
+    recipe = rc.Recipe(plan.steps, plan.batch, rc.adamw_cosine)
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     label = f"{cell.network} {cell.depth}"
     trained = rc.population(task, split, plan.make(cell.depth), keys, recipe, dials=dials, watch=watch, label=label)
