@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pandas as pd
 import pytest
 
 from recombine import cli
@@ -102,3 +103,16 @@ def test_the_bare_command_line_reads_settings_by_their_types(capsys):
     for words in (["--set", "widht=3"], ["--set", "width=x"], ["--set", "precision=float64"]):
         assert bare(["liang2025/stripes", "--tier", "quick", *words]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older_version(tmp_path, capsys):
+    assert cli.main(["run", "liang2025/rotation", "--tier", "quick", "--out", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert cli.main(["verdicts", "liang2025/rotation", "--markdown", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("### liang2025/rotation")
+    assert "| it is filled with a mixture |" in said
+    path = tmp_path / "liang2025/rotation/quick/table.parquet"
+    pd.read_parquet(path).drop(columns="r_mixture").to_parquet(path)
+    assert cli.main(["verdicts", "liang2025/rotation", "--out", str(tmp_path)]) == 2
+    assert "older version" in capsys.readouterr().err

@@ -159,8 +159,7 @@ def test_an_empty_grid_is_refused(network):
 
 def test_all_rows_of_the_benchmark_find_the_same():
     """The loops, when they visit every cell, agree with the batch; differences agree in what is no derivative."""
-
-    model = rc.CNNDecoder(8, 4, width=2, depth=2, key=jax.random.key(0))
+    model = rc.CNNDecoder(8, 4, width=4, depth=2, key=jax.random.key(0))
 
     def done(row):
         work = row(model, 4)
@@ -171,7 +170,7 @@ def test_all_rows_of_the_benchmark_find_the_same():
     batch, *loops, differences = (done(row) for row in geometry.ROWS)
     for name, (volumes, share) in batch.items():
         for volume, loop_share in (loop[name] for loop in loops):
-            assert np.allclose(volumes, volume, rtol=1e-3, atol=1e-9)
+            assert np.allclose(volumes, volume, rtol=1e-3, atol=1e-6 * volumes.max())
             assert share == pytest.approx(loop_share, abs=1e-4)
         assert share == pytest.approx(differences[name][1], abs=1e-4)
         assert not np.allclose(volumes, differences[name][0], rtol=1e-3)
@@ -181,7 +180,7 @@ def test_the_benchmark_tells_time_and_memory_of_a_row_in_a_process_of_its_own(mo
     monkeypatch.setattr(geometry, "ROWS", geometry.ROWS[:1])
     told = geometry.measure(size=4, width=2, depth=2, points=99, repeats=1)
     assert told["cells"] == told["points_visited_by_the_loops"] == 16
-    assert told["rows"]["batched"]["ratio"] == 1
+    assert told["rows"]["batched"]["ratio"]["median"] == 1
     assert told["rows"]["batched"]["seconds"]["median"] > 0
     assert 0 < told["rows"]["batched"]["megabytes"] < 1000
 

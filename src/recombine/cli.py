@@ -45,6 +45,14 @@ class Where:
 
 
 @dataclass(frozen=True)
+class Judged(Where):
+    """Where results are, and how verdicts are printed."""
+
+    markdown: bool = False
+    """print tables for a document: every claim in full, one column a run"""
+
+
+@dataclass(frozen=True)
 class How:
     """Options of every run."""
 
@@ -215,11 +223,11 @@ def _verdict_words(home: Path) -> dict[str, dict[str, str]]:
 def verdicts(words: list[str]) -> int:
     """Judge again whatever has been run, from the tables."""
     from recombine import engine
-    from recombine.progress import show
+    from recombine.progress import markdown, show
 
     names, flags = (words[:1], words[1:]) if words and not words[0].startswith("-") else (catalogue.names(), words)
     where = parse(
-        Where,
+        Judged,
         flags,
         "recombine verdicts [NAME]",
         "What the runs so far say.\nExample: recombine verdicts liang2025/stripes",
@@ -236,7 +244,7 @@ def verdicts(words: list[str]) -> int:
     if not shown:
         hint = f"try 'recombine run {names[0]}', or name a study of your own by its file"
         raise UserError(f"nothing of this has been run in {where.out}: {hint}")
-    show(_console(), shown)
+    print(markdown(shown)) if where.markdown else show(_console(), shown)
     return 0
 
 

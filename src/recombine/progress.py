@@ -100,6 +100,34 @@ def show(console: Console, results: list[tuple[str, Path, list[Verdict]]]) -> No
         console.print(f"{name}: figure and table in {folder}", highlight=False, soft_wrap=True)
 
 
+def markdown(results: list[tuple[str, Path, list[Verdict]]]) -> str:
+    """The same as tables for a document, one an experiment: every claim in full, one column a run."""
+    runs: dict[str, dict[str, list[Verdict]]] = {}
+    for name, folder, verdicts in results:
+        runs.setdefault(name.split(", ")[0], {})[folder.name] = verdicts
+    return "\n\n".join(_document_table(name, columns) for name, columns in runs.items())
+
+
+def _document_table(name: str, columns: dict[str, list[Verdict]]) -> str:
+    claims = {v.claim: v for verdicts in columns.values() for v in verdicts}
+    said = {run: {v.claim: _in_words(v) for v in verdicts} for run, verdicts in columns.items()}
+    rows = [
+        f"| {c.claim} | {c.says} ({c.source}) | {c.unit} (> {c.margin:.3g}) | "
+        + " | ".join(words.get(c.claim, "not run") for words in said.values())
+        + " |"
+        for c in claims.values()
+    ]
+    seeds = [f"{run}, {max(v.seeds for v in verdicts)} seeds" for run, verdicts in columns.items()]
+    head = ["claim", "what is said", "effect (margin)", *seeds]
+    return "\n".join([f"### {name}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+
+
+def _in_words(v: Verdict) -> str:
+    """A verdict with its numbers, and in short why it is none."""
+    why = f"; {v.why.split(':')[0]}" if v.verdict == "undecided" and ":" in v.why else ""
+    return f"**{v.verdict}** {v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]{why}"
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path | None:
     """Where compiled programs are kept between runs: RECOMBINE_CACHE moves it, `off` switches it off."""
     wanted = environment.get("RECOMBINE_CACHE", "")
