@@ -49,7 +49,7 @@ _HOME = {
     "measures.mixture": "mixture_divergence nonnegative_rank",
     "measures.peak": "misplacement peak_accuracy peak_map peaks",
     "measures.pf": "pf_coefficient",
-    "measures.probe": "cross_validated_r2 held_out_r2 in_sample_r2 r2",
+    "measures.probe": "cross_validated_r2 decodability held_out_r2 in_sample_r2 r2",
     "measures.regression": "r2_by_unit r2_pooled",
     "measures.schmidt": "schmidt_values",
     "measures.similarity": (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.measures.probe import cross_validated_r2, held_out_r2, in_sample_r2, r2
+from recombine.measures.probe import cross_validated_r2, decodability, held_out_r2, in_sample_r2, r2
 
 
 @pytest.fixture
@@ -63,3 +63,16 @@ def test_scaling_and_shifting_the_layer_changes_nothing(seed, scale, shift):
     rng = np.random.default_rng(seed)
     acts, targets, train = rng.normal(size=(20, 5)), rng.normal(size=(20, 2)), np.arange(20) < 12
     assert held_out_r2(scale * acts + shift, targets, train) == pytest.approx(held_out_r2(acts, targets, train))
+
+
+def test_decodability_reads_what_is_linear_and_is_negative_where_a_target_was_never_seen():
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(400, 3))
+    mixed = z @ rng.normal(size=(3, 8))
+    first, other = slice(0, 200), slice(200, 400)
+    assert decodability(mixed[first], z[first], mixed[other], z[other], penalty=1e-6) > 0.999
+    assert decodability(rng.normal(size=(200, 8)), z[first], rng.normal(size=(200, 8)), z[other]) < 0.1
+    never = z.copy()
+    never[first, 2] = 0
+    assert decodability(never[first] @ np.eye(3), never[first], never[other] @ np.eye(3), never[other]) < 0.3
+    assert decodability(mixed[first], z[first], mixed[other], np.where([1, 1, 0], z[other], 0.5), penalty=1e-6) > 0.999

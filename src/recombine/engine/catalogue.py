@@ -26,9 +26,13 @@ _SHOW = "_show.py"  # a paper's file that judges and draws rows, and makes none
 _CODE = (
     "core.py",
     "splits.py",
+    "supports.py",
     "encodings.py",
     "train.py",
     "recording.py",
+    "tangents.py",
+    "theory",
+    "experiments/_seeds.py",
     "tasks",
     "models",
     "interventions",

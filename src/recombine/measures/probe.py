@@ -38,6 +38,26 @@ def cross_validated_r2(
     return r2(targets, predictions)
 
 
+def decodability(
+    fit: np.ndarray, fit_targets: np.ndarray, acts: np.ndarray, targets: np.ndarray, *, penalty: float = 1.0
+) -> float:
+    """R^2 on other rows of ridge with intercept: least sum of squares + penalty |w|^2, one weight vector a target.
+
+    The mean over the targets that vary among the other rows, as Redhardt, Akram, Schug (2025) probe constituents; they
+    stop after ten conjugate-gradient steps, this is exact. Far below zero if a target never varied in the fit.
+    """
+    from scipy.linalg import solve
+
+    fit, acts = (np.asarray(a, float).reshape(len(a), -1) for a in (fit, acts))
+    centre, middle = fit.mean(axis=0), np.asarray(fit_targets, float).mean(axis=0)
+    rows = fit - centre
+    weights = solve(rows.T @ rows + penalty * np.eye(rows.shape[1]), rows.T @ (fit_targets - middle), assume_a="pos")
+    missed = (targets - middle - (acts - centre) @ weights) ** 2
+    spread = np.var(targets, axis=0)
+    varies = spread > 0
+    return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies]))
+
+
 def in_sample_r2(acts: np.ndarray, targets: np.ndarray) -> float:
     """R^2 of least squares with intercept on the very rows it was fitted on, as the released code computes it.
 

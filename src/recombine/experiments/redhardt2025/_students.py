@@ -1,0 +1,231 @@
+"""What the experiments of this paper share: a teacher for every seed, students of one population, what is asked of all.
+
+Every seed has a teacher of its own. A condition is a set of training masks; seen and unseen tasks are asked afterwards
+with keys that training never used. The learning rate falls along a cosine where the paper's stays constant, so that
+fewer steps are needed; the `paper` tiers keep it constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments import _seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudentSettings(_seeds.Seeded):
+    """A hyperteacher, a student, and how it is trained."""
+
+    modules: int = 8
+    """modules of a teacher"""
+    hot: int = 3
+    """modules of a task, at most"""
+    size: int = 8
+    """a teacher's inputs, hidden units and outputs"""
+    samples: int = 8
+    """inputs asked of a task, each time"""
+    tasks: int = 128
+    """tasks a step"""
+    held_out: float = 0.25
+    """share of the combinations of modules that is never trained on"""
+    width: int = 128
+    """units of a student's hidden layer"""
+    depth: int = 3
+    """hidden layers of a student"""
+    steps: int = 1000
+    """updates of each student"""
+    learning_rate: float = 5e-3
+    """AdamW's learning rate"""
+    cosine: bool = True
+    """let the learning rate fall to a fiftieth along a cosine"""
+    weight_decay: float = 1e-3
+    """AdamW's weight decay, on matrices alone"""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """what activations and gradients are computed in; weights stay in float32"""
+    asked: int = 512
+    """tasks asked of a student afterwards, of each kind; half of the seen ones fit the probes"""
+
+    def __post_init__(self) -> None:
+        self.need_positive("modules", "hot", "size", "samples", "tasks", "width", "depth", "steps")
+        if self.hot > self.modules:
+            raise rc.UserError(f"a task cannot have {self.hot} of {self.modules} modules")
+        if not 0 < self.held_out < 1:
+            raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
+        if not (isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
+        if self.asked < 64:
+            raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.asked}")
+
+
+QUICK = {"seeds": 2, "modules": 4, "hot": 2, "size": 4, "samples": 4, "tasks": 8, "width": 8, "depth": 2, "steps": 20}
+QUICK |= {"asked": 64}
+FULL = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "asked": 1024, "weight_decay": 3e-3}
+"""The paper's task and student, but for its width."""
+
+
+@cache
+def family(settings: StudentSettings, teachers: int, tell: Any = None) -> rc.Task:
+    """The tasks of this many teachers; one object for equal settings, so that programs are compiled once."""
+    import jax
+
+    return rc.hyperteacher(
+        modules=settings.modules,
+        hot=settings.hot,
+        teachers=teachers,
+        inputs=settings.size,
+        hidden=(settings.size,),
+        outputs=settings.size,
+        samples=settings.samples,
+        tell=tell or rc.telling.identity,
+        key=jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 2),
+    )
+
+
+def masks(task: rc.Task) -> np.ndarray:
+    """The masks of one teacher; all teachers have the same."""
+    return task.combinations[task.combinations[:, 0] == 0][:, 1:]
+
+
+def on_matrices(cosine: bool, dials: Mapping[str, Any], steps: int):
+    """AdamW that decays matrices alone, at a constant learning rate or one that falls to a fiftieth along a cosine."""
+    import optax
+
+    schedule = optax.cosine_decay_schedule(1.0, steps, alpha=0.02) if cosine else optax.constant_schedule(1.0)
+    return optax.chain(
+        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=rc.decays),
+        optax.scale_by_schedule(schedule),
+    )
+
+
+def student(settings: StudentSettings, task: rc.Task):
+    """How the paper's student is made for a task."""
+    inputs, outputs = rc.widths(task)
+    return lambda key: rc.StudentMLP(inputs, outputs, width=settings.width, depth=settings.depth, key=key)
+
+
+def train(
+    settings: StudentSettings, task: rc.Task, make, *, who: Sequence[dict], supports: Sequence[np.ndarray], watch, label
+) -> list[dict]:
+    """One student for each name and training masks, in one population; who["seed"] is also the number of its teacher.
+
+    The rows say how well seen and unseen tasks are answered, and how well the constituents can be read off each layer.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    chosen = [rc.supports.for_teacher(task.combinations, w["seed"], s) for w, s in zip(who, supports, strict=True)]
+    keys = jax.vmap(partial(jax.random.fold_in, jax.random.key(settings.seed)))(jnp.array([w["seed"] for w in who]))
+    optimiser = partial(on_matrices, settings.cosine)
+    recipe = rc.Recipe(settings.steps, settings.tasks, optimiser, compute=getattr(jnp, settings.precision))
+    dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
+    splits = [rc.Split(task.combinations, rows) for rows in chosen]
+    run = rc.population(task, splits, make, keys, recipe, dials=dials, watch=watch, label=label)
+    unseen = [rc.supports.for_teacher(task.combinations, w["seed"], ~s) for w, s in zip(who, supports, strict=True)]
+    lessons = [ask(settings, task, run.model, rows, part) for part, rows in enumerate((chosen, unseen))]
+    rows = []
+    for i, (person, support) in enumerate(zip(who, supports, strict=True)):
+        seen, other = (part[i] for part in lessons)
+        watch.recorded(f"{label}-{'-'.join(str(v) for v in person.values())}", other)
+        found = answers(seen, other) | described(masks(task), support)
+        facts = {"loss": float(run.losses[i, -1]), "diverged_at": int(run.diverged_at[i])}
+        rows.append(person | facts | _seeds.unless_lost(found, run.diverged_at[i]))
+    return rows
+
+
+def ask(settings: StudentSettings, task: rc.Task, models, rows: Sequence[np.ndarray], part: int) -> list[rc.Record]:
+    """Each student is asked tasks drawn from its own rows; activations are those of the last sample, as z is."""
+    import jax
+    import jax.numpy as jnp
+
+    rng = np.random.default_rng([settings.seed, part, 2**31 - 3])
+    picked = np.stack([rng.choice(np.flatnonzero(mine), settings.asked) for mine in rows])
+    keys = jax.random.split(jax.random.fold_in(_seeds.test_key(settings), part), (len(rows), settings.asked))
+    z = jnp.asarray(task.combinations)[picked]
+    x, y, y_hat, acts, told = jax.device_get(_asked(models, z, keys, sample=task.sample))
+    return [
+        rc.Record(np.asarray(told[i]), x[i, :, -1], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
+        for i in range(len(rows))
+    ]
+
+
+def _asked(models, z, keys, *, sample: Callable):
+    import equinox as eqx
+    import jax
+
+    @eqx.filter_jit
+    @eqx.filter_vmap
+    def member(model, z, keys):
+        def one(z, key):
+            x, y = sample(z, key)
+            y_hat, acts = model(x)
+            return x, y, y_hat, {name: a[-1] for name, a in acts.items()}, sample.draw(z, key)
+
+        return jax.lax.map(lambda both: one(*both), (z, keys), batch_size=256)
+
+    return member(models, z, keys)
+
+
+def answers(seen: rc.Record, other: rc.Record) -> dict:
+    """R^2 on seen and unseen tasks, and of the constituents as read off each layer, by probes fitted on seen tasks."""
+    half = len(seen) // 2
+    fit, rest = seen.where(np.arange(half)), seen.where(np.arange(half, len(seen)))
+    layers = [name for name in seen.acts if name.startswith("layer")]
+
+    def read(part: rc.Record) -> np.ndarray:
+        found = [rc.decodability(fit.acts[n], fit.z, part.acts[n], part.z) for n in layers]
+        return np.array([rc.decodability(fit.x, fit.z, part.x, part.z), *found])
+
+    return {
+        "r2_seen": rc.r2_by_unit(seen),
+        "r2_unseen": rc.r2_by_unit(other),
+        "pooled_unseen": rc.r2_pooled(other),
+        "probes_seen": read(rest),
+        "probes_unseen": read(other),
+    }
+
+
+def described(family_masks: np.ndarray, support: np.ndarray) -> dict[str, float]:
+    """What the training masks cover."""
+    pairs = min(2, int(family_masks.sum(axis=1).max()))
+    return {
+        "masks": float(support.sum()),
+        "share": float(support.mean()),
+        "covers": float(rc.supports.covers(family_masks, support)),
+        "connected": float(rc.supports.connected(family_masks, support)),
+        "pairs": rc.supports.coverage(family_masks, support, pairs),
+    }
+
+
+def controls(settings: StudentSettings) -> list[dict]:
+    """The measures on made-up students: a perfect one, one that knows only means, one that answers as a seen task does.
+
+    The last replaces an unseen mask by the training mask that shares most modules with it: remembering, not composing.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    task = family(settings, 1)
+    teacher = rc.teacher_of(task)
+    support = rc.supports.random(masks(task), settings.held_out, jax.random.key(settings.seed))
+    rng = np.random.default_rng([settings.seed, 2**31 - 4])
+    picked = task.combinations[rng.choice(np.flatnonzero(~support), settings.asked)]
+    keys = jax.random.split(_seeds.test_key(settings), settings.asked)
+    x, y = (np.asarray(a) for a in jax.jit(jax.vmap(task.sample))(jnp.asarray(picked), keys))
+    shared = picked[:, 1:].astype(float) @ masks(task)[support].T - 0.1 * masks(task)[support].sum(axis=1)
+    nearest = masks(task)[support][shared.argmax(axis=1)]
+    z = np.asarray(jax.vmap(teacher.draw)(jnp.asarray(picked), keys))
+    known = np.where(nearest == 1, np.where(z > 0, z, 0.75), 0.0)
+    inputs = x[..., -settings.size :]
+    remembered = jax.jit(jax.vmap(teacher.teach))(np.zeros(len(z), int), jnp.asarray(known, jnp.float32), inputs)
+    systems = {"perfect": y, "mean": np.broadcast_to(y.mean(axis=(0, 1)), y.shape), "nearest task": remembered}
+    return [
+        {"condition": f"control: {name}", "seed": 0, "r2_unseen": rc.r2_by_unit(rc.Record(z, x, y, np.asarray(y_hat)))}
+        for name, y_hat in systems.items()
+    ]
