@@ -1,34 +1,55 @@
-"""One population of networks against as many separate runs, and against a plain PyTorch loop if torch is there."""
+"""Model-steps per second of hyperteacher students: beside the authors' loop on a GPU, against separate runs on a CPU."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from statistics import median
 
 import jax
 import jax.numpy as jnp
 
-from recombine.bench import device, seconds, spread
-from recombine.bench._decoder import train, train_in_torch
+from recombine.bench import device, spread
+from recombine.bench._students import train
+
+# Steps per second of the authors' released loop on one H200, which trains one network at a time.
+AUTHORS = {256: 640, 1024: 740}
 
 
-def measure(
-    *, members: int = 8, size: int = 16, width: int = 32, depth: int = 3, steps: int = 40, repeats: int = 5
-) -> dict:
-    """Wall times of the same number of steps; a ratio above 1 means that the population is faster."""
-    work = {"size": size, "width": width, "depth": depth, "steps": steps}
-    keys = jax.random.split(jax.random.key(0), members)
-    together = seconds(lambda: train(keys, compute=jnp.float32, **work), repeats)
-    apart = seconds(lambda: [train(key[None], compute=jnp.float32, **work) for key in keys], repeats)
-    rows = {"population": together, "separate": apart}
-    if find_spec("torch"):
-        rows["pytorch"] = seconds(lambda: [train_in_torch(seed, **work) for seed in range(members)], repeats)
-    result = {name: spread(times) for name, times in rows.items()}
-    base = result["population"]["median"]
-    return {
-        "device": device(),
-        "members": members,
-        **work,
+def measure(*, members: int = 16, width: int = 64, depth: int = 3, steps: int = 50, repeats: int = 3) -> dict:
+    """On a CPU these options; on a GPU the two sizes of the paper, and `steps` and `repeats`."""
+    if jax.default_backend() == "cpu":
+        return {"device": device()} | against_separate(members, width, depth, steps, repeats=repeats)
+    rows = [
+        beside_authors(width, members, compute, steps, repeats=repeats)
+        for width, members in ((256, 128), (1024, 32))
+        for compute in (jnp.float32, jnp.bfloat16)
+    ]
+    return {"device": device(), "tasks": 128, "samples": 16, "depth": 4, "rows": rows}
+
+
+def against_separate(members: int, width: int, depth: int, steps: int, *, repeats: int) -> dict:
+    """One population against as many separate runs of the same program; above 1 the population is faster."""
+    work = {"width": width, "depth": depth, "steps": steps, "repeats": repeats, "compute": jnp.float32}
+    work |= {"modules": 8, "size": 8, "samples": 8}
+    together = train(members, **work)
+    alone = [train(1, first=i, **work) for i in range(members)]
+    apart = [sum(times) for times in zip(*alone, strict=True)]
+    result = {"population": spread(together), "separate": spread(apart)}
+    ratio = result["separate"]["median"] / result["population"]["median"]
+    rate = round(members * steps / result["population"]["median"])
+    return {"members": members, "width": width, "depth": depth, "model_steps_per_second": rate} | {
         "seconds": result,
-        "samples_per_second": round(members * steps * 32 / base),
-        **{f"ratio_{name}": round(row["median"] / base, 2) for name, row in result.items() if name != "population"},
+        "ratio_separate": round(ratio, 2),
+    }
+
+
+def beside_authors(width: int, members: int, compute, steps: int, *, repeats: int) -> dict:
+    times = train(members, width=width, depth=4, steps=steps, repeats=repeats, compute=compute)
+    rates = sorted(round(members * steps / t) for t in times)
+    return {
+        "width": width,
+        "members": members,
+        "compute": compute.__name__,
+        "model_steps_per_second": rates,
+        "authors": AUTHORS[width],
+        "ratio_to_authors": round(median(rates) / AUTHORS[width], 1),
     }
