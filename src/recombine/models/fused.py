@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-TILE = 128  # rows of the batch that one block of threads carries through all layers
-CHUNK = 64  # columns of a product's inner dimension taken at a time, so that loads overlap with products
-_PARAMS = triton.CompilerParams(num_warps=8, num_stages=3)
+TILE = 64  # rows of the batch that one block of threads carries through all layers
+CHUNK = 32  # columns of a product's inner dimension taken at a time, so that loads overlap with products
+_PARAMS = triton.CompilerParams(num_warps=4, num_stages=4)
 
 Layers = Sequence[tuple[jax.Array, jax.Array]]
 """(weight, bias) of each layer, the read-out last."""

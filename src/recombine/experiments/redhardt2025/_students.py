@@ -7,10 +7,10 @@ fewer steps are needed; the `paper` tiers keep it constant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, partial
-from math import isfinite
+from math import comb, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -58,16 +58,38 @@ class StudentSettings(_seeds.Seeded):
             raise rc.UserError(f"a task cannot have {self.hot} of {self.modules} modules")
         if not 0 < self.held_out < 1:
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
+        if self.held_out * total(self.modules, self.hot) < 1:
+            raise rc.UserError(f"{self.held_out} of {total(self.modules, self.hot)} masks is not even one")
         if not (isfinite(self.learning_rate) and self.learning_rate > 0):
             raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
         if self.asked < 64:
             raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.asked}")
 
 
-QUICK = {"seeds": 2, "modules": 4, "hot": 2, "size": 4, "samples": 4, "tasks": 8, "width": 8, "depth": 2, "steps": 20}
+def total(modules: int, hot: int) -> int:
+    """How many masks of one to `hot` modules there are."""
+    return sum(comb(modules, k) for k in range(1, hot + 1))
+
+
+QUICK: dict[str, Any] = {
+    "seeds": 2,
+    "modules": 4,
+    "hot": 2,
+    "size": 4,
+    "samples": 4,
+    "tasks": 8,
+    "width": 8,
+    "depth": 2,
+    "steps": 20,
+}
 QUICK |= {"asked": 64}
-FULL = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "asked": 1024, "weight_decay": 3e-3}
+FULL: dict[str, Any] = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "asked": 1024, "weight_decay": 3e-3}
 """The paper's task and student, but for its width."""
+
+
+def with_changes(settings: StudentSettings, **changes) -> StudentSettings:
+    """What all experiments share of these settings, with another task or student."""
+    return StudentSettings(**{f.name: getattr(settings, f.name) for f in fields(StudentSettings)} | changes)
 
 
 @cache
@@ -93,6 +115,13 @@ def masks(task: rc.Task) -> np.ndarray:
     return task.combinations[task.combinations[:, 0] == 0][:, 1:]
 
 
+def support_key(settings: StudentSettings, seed: int):
+    """The key from which the training masks of a seed are drawn."""
+    import jax
+
+    return jax.random.fold_in(jax.random.key(settings.seed + 1), seed)
+
+
 def on_matrices(cosine: bool, dials: Mapping[str, Any], steps: int):
     """AdamW that decays matrices alone, at a constant learning rate or one that falls to a fiftieth along a cosine."""
     import optax
@@ -111,11 +140,20 @@ def student(settings: StudentSettings, task: rc.Task):
 
 
 def train(
-    settings: StudentSettings, task: rc.Task, make, *, who: Sequence[dict], supports: Sequence[np.ndarray], watch, label
+    settings: StudentSettings,
+    task: rc.Task,
+    make,
+    *,
+    who: Sequence[dict],
+    supports: Sequence[np.ndarray],
+    asked: Sequence[np.ndarray] | None = None,
+    watch,
+    label,
 ) -> list[dict]:
     """One student for each name and training masks, in one population; who["seed"] is also the number of its teacher.
 
     The rows say how well seen and unseen tasks are answered, and how well the constituents can be read off each layer.
+    Unseen tasks come from the masks in `asked`, which are all that a student was not trained on unless given.
     """
     import jax
     import jax.numpy as jnp
@@ -127,7 +165,10 @@ def train(
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     splits = [rc.Split(task.combinations, rows) for rows in chosen]
     run = rc.population(task, splits, make, keys, recipe, dials=dials, watch=watch, label=label)
-    unseen = [rc.supports.for_teacher(task.combinations, w["seed"], ~s) for w, s in zip(who, supports, strict=True)]
+    others = [~s for s in supports] if asked is None else asked
+    if any((s & o).any() for s, o in zip(supports, others, strict=True)):
+        raise ValueError("a mask that was trained on cannot be asked as unseen")
+    unseen = [rc.supports.for_teacher(task.combinations, w["seed"], o) for w, o in zip(who, others, strict=True)]
     lessons = [ask(settings, task, run.model, rows, part) for part, rows in enumerate((chosen, unseen))]
     rows = []
     for i, (person, support) in enumerate(zip(who, supports, strict=True)):
@@ -150,12 +191,12 @@ def ask(settings: StudentSettings, task: rc.Task, models, rows: Sequence[np.ndar
     z = jnp.asarray(task.combinations)[picked]
     x, y, y_hat, acts, told = jax.device_get(_asked(models, z, keys, sample=task.sample))
     return [
-        rc.Record(np.asarray(told[i]), x[i, :, -1], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
+        rc.Record(np.asarray(told[i]), x[i], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
         for i in range(len(rows))
     ]
 
 
-def _asked(models, z, keys, *, sample: Callable):
+def _asked(models, z, keys, *, sample: Any):
     import equinox as eqx
     import jax
 
@@ -165,7 +206,7 @@ def _asked(models, z, keys, *, sample: Callable):
         def one(z, key):
             x, y = sample(z, key)
             y_hat, acts = model(x)
-            return x, y, y_hat, {name: a[-1] for name, a in acts.items()}, sample.draw(z, key)
+            return x[-1], y, y_hat, {name: a[-1] for name, a in acts.items()}, sample.draw(z, key)
 
         return jax.lax.map(lambda both: one(*both), (z, keys), batch_size=256)
 

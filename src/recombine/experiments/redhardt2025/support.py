@@ -1,0 +1,196 @@
+"""Does it matter which combinations of modules are shown?
+
+The task supports, hyperteacher: the same student and the same number of updates, other training masks. Six supports
+hold out masks of their own, as in the paper, so that what is asked differs between them. A ring and two halves of ten
+modules, ours, have as many training masks and pairs each, and are asked the same masks: only the connection differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments import _seeds
+from recombine.experiments.redhardt2025 import _show, _students
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recombine.supports import Support
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(_students.StudentSettings):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hot < 2:
+            raise rc.UserError(f"modules are connected by tasks of two or more, got at most {self.hot}")
+
+
+QUICK = Settings(**_students.QUICK)
+LAPTOP = Settings(steps=600)
+GPU = Settings(seeds=5, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **_students.FULL)
+PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
+
+SOUND = ("random", "equal", "popular")
+"""Supports that cover and connect the modules, none of which is rare."""
+PAIRED = {"modules": 10, "hot": 2}
+"""The only number of modules of which a ring and two halves have as many masks: 30 each."""
+
+
+def six() -> dict[str, Support]:
+    """The paper's supports."""
+    known = rc.supports
+    return {
+        "random": known.random,
+        "equal": known.equal,
+        "popular": known.popular,
+        "unpopular": known.unpopular,
+        "disconnected": known.disconnected,
+        "non-compositional": known.non_compositional,
+    }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The students of six supports, or of the ring and the halves, for one block of seeds."""
+
+    settings: Settings
+    paired: bool
+    members: tuple[int, ...]
+
+
+def cells(settings: Settings) -> list[Cell]:
+    return [Cell(settings, paired, members) for paired in (False, True) for members in _seeds.blocks(settings)]
+
+
+def run(cell: Cell, watch) -> list[dict]:
+    settings = _students.with_changes(cell.settings, **PAIRED if cell.paired else {})
+    task = _students.family(settings, max(cell.members) + 1)
+    masks = _students.masks(task)
+    if cell.paired:
+        chosen = {name: [shown] * len(cell.members) for name, shown in pair(masks).items()}
+    else:
+        keys = [_students.support_key(settings, seed) for seed in cell.members]
+        chosen = {name: [kind(masks, settings.held_out, key) for key in keys] for name, kind in six().items()}
+    supports = [shown for each in chosen.values() for shown in each]
+    return _students.train(
+        settings,
+        task,
+        _students.student(settings, task),
+        who=[{"condition": name, "seed": seed} for name in chosen for seed in cell.members],
+        supports=supports,
+        asked=[rc.supports.apart(masks)] * len(supports) if cell.paired else None,
+        watch=watch,
+        label="pairs" if cell.paired else "students",
+    )
+
+
+def pair(masks: np.ndarray) -> dict[str, np.ndarray]:
+    """Two supports that differ in connection alone."""
+    return {"ring": rc.supports.ring(masks), "halves": rc.supports.halves(masks)}
+
+
+controls = _students.controls
+
+
+def unseen(table: pd.DataFrame, condition: str) -> pd.Series:
+    """R^2 on unseen tasks, by seed."""
+    return rc.by_seed(table, "r2_unseen", condition=condition)
+
+
+def ahead(first: str, second: str, margin: float, *, name: str, says: str, source: str) -> rc.Claim:
+    """The claim that one support leads further than another; both must be learnt."""
+    return rc.Claim(
+        name,
+        says,
+        source,
+        effect=lambda t: unseen(t, first) - unseen(t, second),
+        margin=margin,
+        unit=f"R2 on unseen tasks, {first} minus {second}",
+        preconditions=(_show.fitted(0.9, condition=[first, second]),),
+        controls=_show.R2_CONTROLS,
+    )
+
+
+PAPERS = "task support, hyperteacher"
+CLAIMS = (
+    rc.Claim(
+        "covered and connected supports compose",
+        "Drawn at random, using all modules equally or some more than others, masks lead to those that are unseen.",
+        PAPERS,
+        effect=lambda t: _show.least([unseen(t, name) for name in SOUND]),
+        margin=0.85,
+        unit="R2 on unseen tasks, worst of random, equal and popular",
+        preconditions=(_show.fitted(0.9, condition=list(SOUND)),),
+        controls=_show.R2_CONTROLS,
+    ),
+    ahead(
+        "random",
+        "unpopular",
+        0.01,
+        name="rare modules hurt",
+        says="Where some modules are in few training masks, unseen masks are answered worse.",
+        source=PAPERS,
+    ),
+    ahead(
+        "random",
+        "disconnected",
+        0.15,
+        name="disconnected modules do not compose",
+        says="Where no training mask joins one group of modules to the others, unseen masks are answered worse.",
+        source=PAPERS,
+    ),
+    ahead(
+        "random",
+        "non-compositional",
+        0.4,
+        name="a module never seen is not answered",
+        says="Masks with a module that no training mask holds are answered much worse.",
+        source=PAPERS,
+    ),
+    ahead(
+        "ring",
+        "halves",
+        0.1,
+        name="connection matters at equal data (ours)",
+        says="Asked the same unseen pairs after as many masks and pairs, students of connected modules answer better.",
+        source="ours; task support, hyperteacher",
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """R^2 on seen and unseen tasks by support, against the pairs of modules covered, and constituents by layer."""
+    plots = rc.plots
+    figure, axes = plots.panels(rows=1, columns=3, side=3.4)
+    first, second, third = axes[0]
+    groups = {str(name): rows for name, rows in _show.trained(table).groupby("condition", sort=False)}
+    for i, (name, rows) in enumerate(groups.items()):
+        colour = plots.GOOD if rows["connected"].min() > 0 else plots.BAD
+        _column(first, i - 0.2, rows["r2_seen"], plots.NEUTRAL)
+        _column(first, i + 0.2, rows["r2_unseen"], colour)
+        second.plot(rows["pairs"], rows["r2_unseen"], "o", color=colour, alpha=0.6, markersize=4)
+        place = rows["pairs"].mean(), rows["r2_unseen"].mean()
+        second.annotate(name, place, xytext=(-5, -9), textcoords="offset points", fontsize=6, ha="right")
+    first.set_xticks(range(len(groups)), list(groups), rotation=40, ha="right")
+    first.set(ylabel="R2", ylim=(-0.05, 1.05))
+    second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on unseen tasks", ylim=(-0.05, 1.05))
+    for colour, label in ((plots.NEUTRAL, "seen tasks"), (plots.GOOD, "unseen, connected"), (plots.BAD, "unseen, not")):
+        first.plot([], [], "o", color=colour, markersize=4, label=label)
+    for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
+        _show.by_layer(third, groups[name], colour, name)
+    third.set_ylabel("R2 of constituents read off, unseen tasks")
+    for place in (first, third):
+        place.legend(fontsize=7, frameon=False, loc="lower left")
+    return figure
+
+
+def _column(axes, place: float, values: pd.Series, colour: str) -> None:
+    """One dot a seed, and a bar at the mean."""
+    spread = np.linspace(-0.09, 0.09, len(values)) if len(values) > 1 else np.zeros(1)
+    axes.plot(place + spread, values, "o", color=colour, alpha=0.75, markersize=3)
+    axes.hlines(values.mean(), place - 0.16, place + 0.16, color=colour, linewidth=2)
