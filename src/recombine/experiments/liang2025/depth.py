@@ -62,7 +62,7 @@ QUICK = Settings(
     cnn_depths=(2,),
     mlp_depths=(2,),
 )
-LAPTOP = Settings()
+LAPTOP = Settings(batch=16)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3}
 DEEP = {"mlp_learning_rate": 1e-3, "mlp_depths": (3, 5, 7)}
 GPU = Settings(seeds=8, block=8, steps=3125, mlp_steps=20_000, cnn_depths=(2, 6, 10), **DEEP, **FULL)

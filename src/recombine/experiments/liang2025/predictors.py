@@ -63,7 +63,7 @@ class Settings(_hole.HoleSettings):
 QUICK = Settings(
     seeds=2, size=8, low=2, high=5, width=4, depth=2, depths=(), codes=("local bump",), bumps=4, steps=20, batch=8
 )
-LAPTOP = Settings()
+LAPTOP = Settings(batch=16)
 GPU = Settings(
     seeds=8,
     block=8,
