@@ -12,7 +12,8 @@ import recombine
 ROOT = Path(recombine.__file__).parent
 LEVELS = [
     {"core"},
-    {"tasks", "splits", "supports", "encodings", "models", "interventions", "measures", "theory", "watch"},
+    {"tasks", "splits", "supports", "encodings", "models", "interventions", "measures", "theory"}
+    | {"watch", "room", "optimisers"},
     {"train", "recording", "tangents", "claims", "plots"},
     {"experiments", "engine", "diagnose"},
     {"cli", "arguments", "progress", "bench", "page", "engine.__main__", "__main__", "bench.__main__"},

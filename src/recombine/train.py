@@ -18,31 +18,16 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from recombine.core import Model, Split, Task
+from recombine import room
+from recombine.core import Model, Split, Task, UserError
+from recombine.optimisers import adamw
 from recombine.watch import Progress, Quiet, Watch
 
 POINTS_PER_CHUNK = 50
-CACHE_FLOATS = 2**18
-"""Activations of a batch that a core's cache holds, measured on two cores with about 1 MB each."""
 
 
 def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.mean((y_hat - y) ** 2)
-
-
-def adamw(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
-    """AdamW at a constant learning rate."""
-    return optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"])
-
-
-def adamw_cosine(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
-    """AdamW whose learning rate falls to zero along a cosine."""
-    # The dial may be traced, one value a member; the schedule only multiplies by it.
-    schedule = optax.cosine_decay_schedule(1.0, steps)
-    return optax.chain(
-        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"]),
-        optax.scale_by_schedule(schedule),
-    )
 
 
 def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
@@ -162,14 +147,7 @@ def _cast(tree: Any, dtype: Any) -> Any:
 
 
 def members_at_once(program: Program, params: Any, given: Given, combinations: jax.Array) -> int:
-    """How many members to compute together: all on an accelerator; on a CPU, as many as share a core's cache.
-
-    There a population whose activations spill out of the cache waits for memory, and runs slower than its members
-    one after the other (docs/performance.md).
-    """
-    members = len(given.count)
-    if jax.default_backend() != "cpu":
-        return members
+    """How many members to compute together, from the shapes of one: see `room`."""
 
     def one(params: Any, z: jax.Array) -> Any:
         x, _ = program.sample(z, jax.random.key(0))
@@ -177,9 +155,12 @@ def members_at_once(program: Program, params: Any, given: Given, combinations: j
 
     first = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), params)
     shapes = jax.tree.leaves(jax.eval_shape(one, first, combinations[0]))
-    floats = program.recipe.batch * sum(s.size for s in shapes)
-    fit = max(1, CACHE_FLOATS // floats)
-    return max(k for k in range(1, members + 1) if members % k == 0 and k <= fit)
+    return room.side_by_side(
+        len(given.count),
+        activations=program.recipe.batch * sum(s.size for s in shapes),
+        parameters=sum(s.size for s in jax.tree.leaves(first)),
+        limit=room.device_memory(),
+    )
 
 
 @partial(jax.jit, static_argnames=("program", "length", "at_once"), donate_argnames=("state",))
@@ -237,26 +218,42 @@ def population(
     """
     watch = watch or Quiet()
     given, params, program = _prepare(task, split, make, keys, recipe=recipe, dials=dials)
-    state = _begin(params, given, program=program)
-    losses: list[np.ndarray] = []
-    done = 0
     mark = _fingerprint(given, recipe)
-    if (saved := watch.resume(label)) and str(saved["mark"]) == mark:
-        state, losses, done = _restore(saved, state)
+    saved = watch.resume(label)
+
+    def begin() -> tuple[State, list[np.ndarray], int]:
+        state = _begin(params, given, program=program)
+        return _restore(saved, state) if saved and str(saved["mark"]) == mark else (state, [], 0)
+
+    state, losses, done = begin()
     combinations = jnp.asarray(task.combinations)
     at_once = members_at_once(program, params, given, combinations)
     while done < recipe.steps:
         length = min(recipe.chunk, recipe.steps - done)
-        state, curve = _advance(
-            state, given, combinations, jnp.asarray(done), program=program, length=length, at_once=at_once
-        )
-        losses.append(_thin(np.asarray(curve)))
+        try:
+            state, curve = _advance(
+                state, given, combinations, jnp.asarray(done), program=program, length=length, at_once=at_once
+            )
+            losses.append(_thin(np.asarray(curve)))
+        except jax.errors.JaxRuntimeError as error:
+            at_once = _fewer(at_once, len(keys), error)
+            state, losses, done = begin()
+            continue
         done += length
         progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])))
         watch.chunk(label, progress, partial(_saved, state, losses, done, mark))
     model = eqx.combine(state.params, program.static)
     watch.trained(label, model)
     return Run(model, np.concatenate(losses, axis=1), _diverged_at(state, recipe.steps))
+
+
+def _fewer(at_once: int, members: int, error: Exception) -> int:
+    """Half as many side by side when memory ran out; any other error stays one."""
+    if "RESOURCE_EXHAUSTED" not in str(error):
+        raise error
+    if at_once == 1:
+        raise UserError("one network of this population alone does not fit the device's memory") from error
+    return room.largest_divisor(members, at_once // 2)
 
 
 def _diverged_at(state: State, steps: int) -> np.ndarray:

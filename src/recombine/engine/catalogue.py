@@ -28,6 +28,8 @@ _CODE = (
     "splits.py",
     "supports.py",
     "encodings.py",
+    "room.py",
+    "optimisers.py",
     "train.py",
     "recording.py",
     "tangents.py",

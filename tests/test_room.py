@@ -1,0 +1,54 @@
+"""How many members a device computes side by side, and that a population which is too large is split, not lost."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine import room, train
+
+TASK = rc.bumps(8, rc.one_hot(8))
+SPLIT = rc.square(TASK.combinations, 2, 5)
+KEYS = rc.member_keys(0, range(4))
+RECIPE = rc.Recipe(2, 4, chunks=1)
+
+
+def make(key):
+    return rc.MLPDecoder(16, 8, width=4, depth=1, key=key)
+
+
+def test_all_fit_a_large_device_and_few_a_small_one():
+    size = {"activations": 1000, "parameters": 100}
+    assert room.side_by_side(12, **size, limit=10**9) == 12
+    assert room.side_by_side(12, **size, limit=100_000) == 3
+    assert room.side_by_side(12, **size, limit=1) == 1
+
+
+def test_on_a_cpu_the_cache_decides():
+    assert room.side_by_side(12, activations=room.CACHE_FLOATS // 5, parameters=1, limit=None) == 4
+    assert room.side_by_side(7, activations=room.CACHE_FLOATS // 5, parameters=1, limit=None) == 1
+
+
+def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monkeypatch):
+    whole = rc.population(TASK, SPLIT, make, KEYS, RECIPE)
+    advance, tried = train._advance, []
+
+    def small_device(*args, at_once, **more):
+        tried.append(at_once)
+        if at_once > 1:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
+        return advance(*args, at_once=at_once, **more)
+
+    monkeypatch.setattr(train, "_advance", small_device)
+    split = rc.population(TASK, SPLIT, make, KEYS, RECIPE)
+    assert tried == [4, 2, 1]
+    assert np.allclose(whole.losses, split.losses, rtol=1e-5)
+
+
+def test_one_network_too_large_is_one_line_and_other_errors_stay_what_they_are():
+    with pytest.raises(rc.UserError, match="does not fit"):
+        train._fewer(1, 4, jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
+        train._fewer(4, 4, jax.errors.JaxRuntimeError("INTERNAL: something else"))
