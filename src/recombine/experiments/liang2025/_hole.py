@@ -11,24 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 import recombine as rc
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seeded:
-    """What all settings of this paper share."""
-
-    seeds: int = 5
-    """networks trained for each condition"""
-    seed: int = 0
-    """the number from which every random draw is derived"""
-    block: int = 5
-    """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
-
-    def need_positive(self, *names: str) -> None:
-        """Refuse settings whose counts are below one."""
-        for name in ("seeds", "block", *names):
-            if getattr(self, name) < 1:
-                raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+from recombine.experiments._seeds import Seeded, test_key, unless_lost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +60,6 @@ class HoleSettings(Seeded):
 def check_depth(depth: int) -> None:
     if depth < 2:
         raise rc.UserError(f"the decoder doubles its map twice, so its depth must be at least 2, got {depth}")
-
-
-def blocks(settings: Seeded) -> list[tuple[int, ...]]:
-    """The seeds, cut into the blocks that are trained together."""
-    seeds = range(settings.seeds)
-    return [tuple(seeds[i : i + settings.block]) for i in range(0, settings.seeds, settings.block)]
 
 
 @cache
@@ -167,12 +144,6 @@ def networks(settings: HoleSettings, task: rc.Task, run, *, splits: Sequence[rc.
     return rows
 
 
-def unless_lost(seen: dict, diverged_at: int) -> dict:
-    """Measures as they are, or none of them if the network diverged."""
-    lost = {name: np.full_like(value, np.nan) if np.ndim(value) else np.nan for name, value in seen.items()}
-    return lost if diverged_at >= 0 else seen
-
-
 def controls(settings: HoleSettings) -> list[dict]:
     """The same measures on systems built to compose (a perfect solver) and built not to (two memorisers)."""
     task = grid(settings)
@@ -221,10 +192,3 @@ def probes(inside: np.ndarray) -> np.ndarray:
     """Three interior cells whose pictures are kept: first, middle and last."""
     rows = np.flatnonzero(inside)
     return rows[[0, len(rows) // 2, -1]]
-
-
-def test_key(settings: HoleSettings):
-    """The key of everything that is asked after training; no member's key is derived from it."""
-    import jax
-
-    return jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 1)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 def condition(bumps: int) -> str:
@@ -85,12 +86,12 @@ def run(cell: Cell, watch) -> list[dict]:
         watch=watch,
     )
     z = task.combinations[rc.whole(task.combinations)]
-    answers = rc.records(trained.model, task, z, key=_hole.test_key(settings))
+    answers = rc.records(trained.model, task, z, key=_seeds.test_key(settings))
     numbers = {condition(n): n for n in settings.bumps}
     return [
         row
         | {"bumps": numbers[row["condition"]]}
-        | _hole.unless_lost(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
+        | _seeds.unless_lost(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
         for row, answer in zip(rows, answers, strict=True)
     ]
 
@@ -116,7 +117,7 @@ def controls(settings: Settings) -> list[dict]:
     """The measures on a perfect solver, on one that draws crosses, and on memorisers."""
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_hole.test_key(settings)))
+    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
     seen = {"perfect": truth, "crosses": truth.answering(crosses(settings, z))}
     rows = {row["condition"]: row for row in _hole.controls(settings)}
     for name, system in seen.items():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Cell:
 
 def cells(settings: Settings) -> list[Cell]:
     kinds = [(CNN, d) for d in settings.cnn_depths] + [(MLP, d) for d in settings.mlp_depths]
-    return [Cell(settings, kind, depth, members) for kind, depth in kinds for members in _hole.blocks(settings)]
+    return [Cell(settings, kind, depth, members) for kind, depth in kinds for members in _seeds.blocks(settings)]
 
 
 def run(cell: Cell, watch) -> list[dict]:
@@ -114,7 +115,7 @@ def run(cell: Cell, watch) -> list[dict]:
 
     def seen(i: int) -> dict:
         layers = rc.layer_geometry(trained[i].model, encode, settings.size)
-        return _hole.unless_lost(by_layer(settings, layers), rows[i]["diverged_at"])
+        return _seeds.unless_lost(by_layer(settings, layers), rows[i]["diverged_at"])
 
     return [row | seen(i) for i, row in enumerate(rows)]
 
@@ -142,7 +143,7 @@ def controls(settings: Settings) -> list[dict]:
     """Placement on made-up solvers; volume and factorisation on the truth, on noise and on a memoriser."""
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_hole.test_key(settings)))
+    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
     region = rc.square(z, settings.low, settings.high)
     noise = np.random.default_rng(settings.seed).normal(size=truth.y.shape)
     systems = {

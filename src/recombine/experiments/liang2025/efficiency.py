@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole
+from recombine.experiments import _seeds
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.Seeded):
+class Settings(_seeds.Seeded):
     """Grids of several sides, training sets of several sizes, and an MLP."""
 
     sides: tuple[int, ...] = (8, 12, 16)
@@ -73,7 +73,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, side, members) for side in settings.sides for members in _hole.blocks(settings)]
+    return [Cell(settings, side, members) for side in settings.sides for members in _seeds.blocks(settings)]
 
 
 @cache

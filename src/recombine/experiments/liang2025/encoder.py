@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 @cache
@@ -106,13 +107,13 @@ def encoders(cell: Cell, watch) -> list[dict]:
     keys, split = rc.member_keys(settings.seed, cell.members), _hole.hole(settings, task)
     trained = rc.population(task, split, make, keys, recipe, dials=dials, watch=watch, label="encoder")
     rows = []
-    answers = rc.records(trained.model, task, task.combinations, key=_hole.test_key(settings))
+    answers = rc.records(trained.model, task, task.combinations, key=_seeds.test_key(settings))
     for i, answer in enumerate(answers):
         watch.recorded(f"encoder-{cell.members[i]}", answer)
         lost = int(trained.diverged_at[i])
         who = {"condition": "encoder", "seed": cell.members[i], "diverged_at": lost}
         facts = {"images": int(split.train.sum()), "loss": float(trained.losses[i, -1])}
-        rows.append(who | facts | _hole.unless_lost(measures(settings, answer), lost))
+        rows.append(who | facts | _seeds.unless_lost(measures(settings, answer), lost))
     return rows
 
 
@@ -140,7 +141,7 @@ def controls(settings: Settings) -> list[dict]:
     training picture; and the decoder's measures on its own made-up systems."""
     task = reading(settings)
     region = _hole.hole(settings, task)
-    truth = rc.truth(task, task.combinations, key=_hole.test_key(settings))
+    truth = rc.truth(task, task.combinations, key=_seeds.test_key(settings))
     systems = {
         "perfect": truth,
         "blind": rc.blind(truth, int(_hole.probes(rc.interior(region, settings.rim))[1])),

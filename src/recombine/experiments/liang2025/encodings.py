@@ -12,6 +12,7 @@ from math import log10
 from typing import TYPE_CHECKING
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, code, members) for code in CODES for members in _hole.blocks(settings)]
+    return [Cell(settings, code, members) for code in CODES for members in _seeds.blocks(settings)]
 
 
 def run(cell: Cell, watch) -> list[dict]:

@@ -11,6 +11,7 @@ from math import log10
 from typing import TYPE_CHECKING
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, depth, members) for depth in settings.depths for members in _hole.blocks(settings)]
+    return [Cell(settings, depth, members) for depth in settings.depths for members in _seeds.blocks(settings)]
 
 
 def run(cell: Cell, watch) -> list[dict]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 def split(settings: Settings, shape: str, z: np.ndarray, key) -> rc.Split:
@@ -79,11 +80,11 @@ def run(cell: Cell, watch) -> list[dict]:
     trained, rows = _hole.train_conditions(
         settings, task, _hole.decoder(settings, settings.depth), members=cell.members, sets=sets, watch=watch
     )
-    answers = rc.records(trained.model, task, task.combinations, key=_hole.test_key(settings))
+    answers = rc.records(trained.model, task, task.combinations, key=_seeds.test_key(settings))
     drawn = [sets(key) for key in _hole.data_and_life(settings, cell.members)[0]]
     parts = [one[shape] for shape in SHAPES for one in drawn]
     return [
-        row | _hole.unless_lost(unseen(settings, answer, part), row["diverged_at"])
+        row | _seeds.unless_lost(unseen(settings, answer, part), row["diverged_at"])
         for row, answer, part in zip(rows, answers, parts, strict=True)
     ]
 
@@ -107,7 +108,7 @@ def controls(settings: Settings) -> list[dict]:
     import jax
 
     task = bare(settings)
-    perfect = rc.truth(task, task.combinations, key=_hole.test_key(settings))
+    perfect = rc.truth(task, task.combinations, key=_seeds.test_key(settings))
     rows = []
     for shape in SHAPES:
         part = split(settings, shape, task.combinations, jax.random.key(settings.seed))

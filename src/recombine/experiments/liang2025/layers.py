@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES, Cell, learnt, train_conditions
 from recombine.experiments.liang2025.superposition import Settings as WideSettings
@@ -34,7 +35,7 @@ MEASURES = ("additive", "factorisation", "probe", "hole_depth")
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 def run(cell: Cell, watch) -> list[dict]:
@@ -45,8 +46,8 @@ def run(cell: Cell, watch) -> list[dict]:
     kept = [f"layer{i}" for i in range(settings.depth + 1)]
 
     def seen(i: int) -> dict:  # one network at a time: activations of all would not fit
-        answer = rc.record(trained[i].model, task, z, key=_hole.test_key(settings), keep=kept)
-        return _hole.unless_lost(geometry(settings, answer), rows[i]["diverged_at"])
+        answer = rc.record(trained[i].model, task, z, key=_seeds.test_key(settings), keep=kept)
+        return _seeds.unless_lost(geometry(settings, answer), rows[i]["diverged_at"])
 
     return [row | seen(i) for i, row in enumerate(rows)]
 
@@ -75,7 +76,7 @@ def controls(settings: Settings) -> list[dict]:
     """The measures on the truth, on noise, and on codes that are sums of one part's and the other's."""
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_hole.test_key(settings)))
+    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
     noise = np.random.default_rng(settings.seed).normal(size=truth.y.shape)
     region = rc.square(z, settings.low, settings.high)
     systems = {

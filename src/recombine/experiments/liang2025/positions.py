@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ PIXELS, ATTENTION, CNN = "per-pixel MLP", "transformer", "CNN"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.Seeded):
+class Settings(_seeds.Seeded):
     """Bumps on a square grid with one corner held out, and three kinds of network."""
 
     size: int = 12
@@ -133,7 +134,7 @@ class Cell:
 
 def cells(settings: Settings) -> list[Cell]:
     kinds = [(name, depth) for name, plan in plans(settings).items() for depth in plan.depths]
-    return [Cell(settings, *kind, members) for kind in kinds for members in _hole.blocks(settings)]
+    return [Cell(settings, *kind, members) for kind in kinds for members in _seeds.blocks(settings)]
 
 
 @cache
@@ -157,7 +158,7 @@ def run(cell: Cell, watch) -> list[dict]:
         watch.recorded(f"{label}-{cell.members[i]}", answer)
         lost = int(trained.diverged_at[i])
         who = {"condition": cell.network, "depth": cell.depth, "seed": cell.members[i], "diverged_at": lost}
-        rows.append(who | {"loss": float(trained.losses[i, -1])} | _hole.unless_lost(measures(answer, split), lost))
+        rows.append(who | {"loss": float(trained.losses[i, -1])} | _seeds.unless_lost(measures(answer, split), lost))
     return rows
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _donut, _hole, _units
 from recombine.experiments.liang2025.encodings import CODES
 from recombine.experiments.liang2025.rendering import ABLATIONS
@@ -108,7 +109,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, i, m) for i in range(len(families(settings))) for m in _hole.blocks(settings)]
+    return [Cell(settings, i, m) for i in range(len(families(settings))) for m in _seeds.blocks(settings)]
 
 
 def families(settings: Settings) -> list[Family]:
@@ -189,7 +190,7 @@ def looks(settings: Settings, family: Family, task: rc.Task, trained, rows: list
     import jax
 
     z = task.combinations[rc.whole(task.combinations)]
-    key = _hole.test_key(settings)
+    key = _seeds.test_key(settings)
     x, _ = task.sample(jax.numpy.asarray(z[0]), key)
     models = _units.some(trained.model, family.layer, UNITS, x, key)
     leaves = [np.asarray(a) for a in jax.tree.leaves(eqx.filter(trained.model, eqx.is_inexact_array))]
@@ -200,7 +201,7 @@ def looks(settings: Settings, family: Family, task: rc.Task, trained, rows: list
         name = f"{row['condition']} {row['shown']} {row['penalty']}"
         chance = np.random.default_rng([row["seed"], zlib.crc32(name.encode())]).uniform()
         cheap = _donut.seen(settings, _hole.bright(settings, answer), answer.acts["units"]) | {"norm": float(norm)}
-        found.append({"way": name, "chance": chance} | _hole.unless_lost(cheap, row["diverged_at"]))
+        found.append({"way": name, "chance": chance} | _seeds.unless_lost(cheap, row["diverged_at"]))
     return found
 
 

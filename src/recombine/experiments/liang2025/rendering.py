@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments import _seeds
+from recombine.experiments.liang2025 import _show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ ABLATIONS = {"none": (0.0, 0.0), "entropy": (1.0, 0.0), "variance": (0.0, 1.0), 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.Seeded):
+class Settings(_seeds.Seeded):
     """Bumps on a square grid with one corner held out, and a factorised-embedding network."""
 
     size: int = 12
@@ -74,7 +75,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 @cache
@@ -108,7 +109,7 @@ def run(cell: Cell, watch) -> list[dict]:
         watch.recorded(f"{person['condition']}-{person['seed']}", answer)
         seen = measures(answer, split) | embedding(settings, {name: a[i] for name, a in stored.items()})
         rows.append(
-            person | {"diverged_at": int(trained.diverged_at[i])} | _hole.unless_lost(seen, trained.diverged_at[i])
+            person | {"diverged_at": int(trained.diverged_at[i])} | _seeds.unless_lost(seen, trained.diverged_at[i])
         )
     return rows
 

@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments import _seeds
+from recombine.experiments.liang2025 import _show
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.Seeded):
+class Settings(_seeds.Seeded):
     """A digit, a gap of unseen angles, and an MLP."""
 
     low: int = 160
@@ -69,7 +70,7 @@ class Cell:
 
 def cells(settings: Settings) -> list[Cell]:
     name = hashlib.sha256(digit(settings).tobytes()).hexdigest()[:12] if settings.images else "drawn"
-    return [Cell(settings, name, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, name, members) for members in _seeds.blocks(settings)]
 
 
 def digit(settings: Settings) -> np.ndarray:
@@ -113,7 +114,7 @@ def run(cell: Cell, watch) -> list[dict]:
         watch.recorded(f"seed-{cell.members[i]}", answer)
         lost = trained.diverged_at[i]
         who = {"condition": "network", "seed": cell.members[i], "diverged_at": int(lost)}
-        rows.append(who | _hole.unless_lost(measures(settings, answer), lost))
+        rows.append(who | _seeds.unless_lost(measures(settings, answer), lost))
     return rows
 
 

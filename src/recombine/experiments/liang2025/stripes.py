@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 def training_sets(settings: Settings, key) -> dict[str, rc.Split]:

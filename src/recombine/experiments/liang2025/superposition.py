@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES, Cell, learnt, train_conditions
 from recombine.experiments.liang2025.stripes import Settings as StripeSettings
@@ -34,7 +35,7 @@ PAPER = Settings(seeds=20, steps=12500, learning_rate=1e-3, cosine=False, **FULL
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 def run(cell: Cell, watch) -> list[dict]:
@@ -42,7 +43,7 @@ def run(cell: Cell, watch) -> list[dict]:
     trained, rows = train_conditions(cell, (DONUT, STRIPES), watch)
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    answers = rc.records(trained.model, task, z, key=_hole.test_key(settings))
+    answers = rc.records(trained.model, task, z, key=_seeds.test_key(settings))
     return [
         row | kinship(settings, _hole.bright(settings, a), row["seed"]) for row, a in zip(rows, answers, strict=True)
     ]
@@ -71,7 +72,7 @@ def controls(settings: Settings) -> list[dict]:
     """The same measures on a perfect solver, one fixed answer, and a memoriser that superposes in the hole alone."""
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_hole.test_key(settings)))
+    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
     region = rc.square(z, settings.low, settings.high)
     sums = rc.memory_superposition(truth, region.train)
     memoriser = truth.answering(np.where(region.train[:, None, None], truth.y, sums))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _units
 from recombine.experiments.liang2025.amounts import Settings as AmountSettings
 from recombine.experiments.liang2025.amounts import condition, training_sets
@@ -46,7 +47,7 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _hole.blocks(settings)]
+    return [Cell(settings, members) for members in _seeds.blocks(settings)]
 
 
 def conditions(settings: Settings) -> tuple[str, ...]:
@@ -71,7 +72,7 @@ def run(cell: Cell, watch) -> list[dict]:
         found |= {
             f"units_{name}": maps(settings, task, network, name, layers[name].energies) for name in drawn(settings)
         }
-        return _hole.unless_lost(found, rows[i]["diverged_at"])
+        return _seeds.unless_lost(found, rows[i]["diverged_at"])
 
     return [row | seen(i) for i, row in enumerate(rows)]
 
@@ -99,7 +100,7 @@ def maps(settings: Settings, task: rc.Task, network, layer: str, energies: np.nd
     rows = np.array([part[np.argmax(total[part])] for part in thirds])
     z = task.combinations[rc.whole(task.combinations)]
     answer = rc.record(
-        _units.Units(network, layer, jnp.asarray(rows)), task, z, key=_hole.test_key(settings), keep=["units"]
+        _units.Units(network, layer, jnp.asarray(rows)), task, z, key=_seeds.test_key(settings), keep=["units"]
     )
     return np.moveaxis(rc.on_grid(answer, answer.acts["units"]), -1, 0).swapaxes(1, 2)
 
@@ -108,7 +109,7 @@ def controls(settings: Settings) -> list[dict]:
     """The shares on units that follow one coordinate each, on units that follow both alike, and on true bumps."""
     task = _hole.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_hole.test_key(settings)))
+    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
     x, y = (np.eye(settings.size)[v] for v in z.T)
     systems = {"one coordinate": np.concatenate([x, y], axis=1), "a sum": x + y, "bumps": truth.y.reshape(len(z), -1)}
     rows = []
