@@ -241,6 +241,8 @@ def verdicts(words: list[str]) -> int:
                 shown.append((f"{name}, {folder.name}", folder, engine.conclude(experiment, tier, table, folder)))
             except UserError as error:
                 print(f"recombine: passed over: {error}", file=sys.stderr)
+            except (KeyError, AttributeError) as error:
+                print(f"recombine: passed over: {folder} lacks what its claims ask for: {error}", file=sys.stderr)
     if not shown:
         hint = f"try 'recombine run {names[0]}', or name a study of your own by its file"
         raise UserError(f"nothing of this has been run in {where.out}: {hint}")

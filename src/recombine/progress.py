@@ -125,7 +125,7 @@ def _document_table(name: str, columns: dict[str, list[Verdict]]) -> str:
 def _in_words(v: Verdict) -> str:
     """A verdict with its numbers, and in short why it is none."""
     why = f"; {v.why.split(':')[0]}" if v.verdict == "undecided" and ":" in v.why else ""
-    return f"**{v.verdict}** {v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]{why}"
+    return f"**{v.verdict if v.evidence else 'not evidence'}** {v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]{why}"
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +18,7 @@ SIZES = (12, 32, 16, 10)
 @pytest.fixture(scope="module")
 def layers():
     rng = np.random.default_rng(0)
-    shapes = zip(SIZES, SIZES[1:], strict=False)
+    shapes = pairwise(SIZES)
     return [
         (jnp.asarray(rng.normal(size=s) / s[0] ** 0.5, jnp.float32), jnp.asarray(rng.normal(size=s[1]), jnp.float32))
         for s in shapes

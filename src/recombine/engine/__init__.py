@@ -173,10 +173,7 @@ def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Pat
     """Judge every claim on the table and write verdicts.json; the quick tier is never evidence."""
     from recombine.claims import judge_all
 
-    try:
-        verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
-    except KeyError as error:
-        raise UserError(f"{folder} was made by an older version, its table has no {error}: run it again") from error
+    verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
     store.write_json(folder / "verdicts.json", [asdict(v) for v in verdicts])
     return verdicts
 

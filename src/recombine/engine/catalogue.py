@@ -128,13 +128,31 @@ def code_version(module: ModuleType) -> str:
     root = Path(recombine.__file__).parent
     files = [f for part in _CODE for f in sorted([root / part] if part.endswith(".py") else (root / part).glob("*.py"))]
     here = Path(module.__file__ or "")
-    siblings = sorted(here.parent.glob("_[!_]*.py")) if module.__package__ else []
-    siblings = [f for f in siblings if f.name != _SHOW]
     digest = hashlib.sha256()
-    for file in [*files, *siblings]:
+    for file in files:
         digest.update(_bare_code(file.read_text()).encode())
-    digest.update(_bare_code(here.read_text(), leave_out=("CLAIMS", "figure")).encode())
+    for file in sorted(_with_imported_siblings(here)) if module.__package__ else [here]:
+        digest.update(_bare_code(file.read_text(), leave_out=("CLAIMS", "figure")).encode())
     return digest.hexdigest()[:12]
+
+
+def _with_imported_siblings(file: Path) -> set[Path]:
+    """An experiment's file and those of its folder that it builds on, however far down; none that only shows."""
+    found, waiting = set(), [file]
+    while waiting:
+        one = waiting.pop()
+        found.add(one)
+        words = {w for node in ast.walk(ast.parse(one.read_text())) for w in _imported(node)}
+        near = {file.with_name(f"{word}.py") for word in words}
+        waiting += [f for f in near - found if f.name != _SHOW and f.exists()]
+    return found
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """The last words of what an import statement names."""
+    if isinstance(node, ast.ImportFrom):
+        return [(node.module or "").rsplit(".", maxsplit=1)[-1], *(a.name for a in node.names)]
+    return [a.name.rsplit(".", maxsplit=1)[-1] for a in node.names] if isinstance(node, ast.Import) else []
 
 
 def _bare_code(source: str, leave_out: tuple[str, ...] = ()) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -25,6 +26,12 @@ class Seeded:
         for name in ("seeds", "block", *names):
             if getattr(self, name) < 1:
                 raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    def need_rates(self, *names: str) -> None:
+        """Refuse settings that are no finite numbers above zero."""
+        for name in names:
+            if not (isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise rc.UserError(f"{name} must be a number above 0, got {getattr(self, name)}")
 
 
 def blocks(settings: Seeded) -> list[tuple[int, ...]]:

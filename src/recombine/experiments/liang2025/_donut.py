@@ -1,4 +1,7 @@
-"""What can be seen of a network without ever asking it about the hole: cheap measures on the donut alone."""
+"""What can be seen of a network without ever asking it about the hole: cheap measures on the donut alone.
+
+A network that was shown only part of the donut is asked about all of it.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -53,8 +52,7 @@ class HoleSettings(Seeded):
         if self.low + self.rim > self.high - self.rim:
             raise rc.UserError(f"a rim of {self.rim} leaves no interior in the hole {self.low}..{self.high}")
         self.need_positive("width", "batch", "steps")
-        if not (isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
+        self.need_rates("learning_rate")
 
 
 def check_depth(depth: int) -> None:

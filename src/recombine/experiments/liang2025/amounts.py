@@ -134,9 +134,14 @@ def of(table: pd.DataFrame, column: str, place: int) -> pd.Series:
 
 NONE, FEW, MOST = 0, 1, -1
 STRIPES_LEARNT = rc.Check(
-    "every network's last training loss is at most 0.01 (an empty answer to a stripe errs by 0.06 and more)",
-    lambda t: 0.01 - t[t["bumps"].notna()]["loss"].max(),
+    "every network's last training loss is at most 0.005 (an empty answer to a stripe errs by 0.06 and more)",
+    lambda t: 0.005 - t["loss"].max(),
     at_least=0.0,
+)
+BUMPS_LEARNT = rc.Check(
+    "every network that was shown bumps places at least 95 % of them within one pixel",
+    lambda t: t["accuracy1_trained"][t["loss"].notna()].min(),
+    at_least=0.95,
 )
 PLACING = _show.peak_controls("accuracy1_hole", ("blind", *_show.MEMORISERS), at_most=0.5)
 KINDS = (
@@ -152,7 +157,9 @@ KINDS = (
 
 
 def claim(name: str, says: str, source: str, *, effect, margin: float, unit: str, controls) -> rc.Claim:
-    return rc.Claim(name, says, source, effect, margin, unit, preconditions=(STRIPES_LEARNT,), controls=controls)
+    return rc.Claim(
+        name, says, source, effect, margin, unit, preconditions=(STRIPES_LEARNT, BUMPS_LEARNT), controls=controls
+    )
 
 
 CLAIMS = (

@@ -253,7 +253,7 @@ def claim(name: str, says: str, *, effect, unit: str, margin: float = 0.0, kinds
 CLAIMS = (
     claim(
         "bumps alone need about N^3 (the paper)",
-        "The number of bumps needed grows about as the third power of the side: the exponent is between 2 and 4.",
+        "Counted on whole cells within one pixel, the bumps needed grow about as the side's third power (2 to 4).",
         effect=lambda t: 1 - (exponents(t, BUMPS) - 3).abs(),
         unit="1 minus the exponent's distance from 3",
         kinds=(BUMPS,),

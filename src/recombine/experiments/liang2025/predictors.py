@@ -1,8 +1,8 @@
-"""Does a cheap measure, taken where a network was trained, tell whether it will compose where it was not?
+"""Does a cheap measure, taken outside the hole alone, tell whether a network will compose inside it?
 
-Ours. Networks that differ in code, depth, architecture, penalty and training data are looked at on the donut alone;
-each measure is then correlated with how many bumps they place in the hole. Only networks that learnt what they were
-shown count: a measure that finds the untrained ones would be no discovery.
+Ours. Networks that differ in code, depth, architecture, penalty and training data are looked at on the donut alone
+(which some of them saw only in part); each measure is then correlated with how many bumps they place in the hole. Only
+networks that learnt what they were shown count: a measure that finds the untrained ones would be no discovery.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments import _seeds
-from recombine.experiments.liang2025 import _donut, _hole, _units
+from recombine.experiments.liang2025 import _donut, _hole
 from recombine.experiments.liang2025.encodings import CODES
 from recombine.experiments.liang2025.rendering import ABLATIONS
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNITS = 1024
+CHANCE = "a random number (control)"
 LEARNT = 0.9
 
 
@@ -57,8 +58,14 @@ class Settings(_hole.HoleSettings):
         super().__post_init__()
         for depth in (self.depth, *self.depths):
             _hole.check_depth(depth)
-        if unknown := [c for c in (*self.codes, *self.ablations) if c not in {*CODES, *ABLATIONS}]:
-            raise rc.UserError(f"there is no {unknown[0]!r}; codes are {', '.join(CODES)}")
+        for names, known in ((self.codes, CODES), (self.ablations, ABLATIONS)):
+            if not names or len(set(names)) < len(names) or not set(names) <= set(known):
+                raise rc.UserError(f"choose different ones among {', '.join(known)}; got {names}")
+        if self.depth in self.depths or len(set(self.depths)) < len(self.depths):
+            raise rc.UserError(f"depths must be others than {self.depth}, and different, got {self.depths}")
+        outside = self.size**2 - (self.high - self.low + 1) ** 2
+        if not 0 < self.bumps <= outside - 2 * self.size:
+            raise rc.UserError(f"bumps must be between 1 and {outside - 2 * self.size} here, got {self.bumps}")
 
 
 QUICK = Settings(
@@ -189,6 +196,8 @@ def looks(settings: Settings, family: Family, task: rc.Task, trained, rows: list
     import equinox as eqx
     import jax
 
+    from recombine.experiments.liang2025 import _units
+
     z = task.combinations[rc.whole(task.combinations)]
     key = _seeds.test_key(settings)
     x, _ = task.sample(jax.numpy.asarray(z[0]), key)
@@ -262,7 +271,7 @@ ENOUGH = (
 CLAIMS = tuple(
     rc.Claim(
         f"{'more' if sign > 0 else 'less'}: {_donut.MEANING[column]}",
-        f"Networks that will compose have {'more' if sign > 0 else 'less'} of this, measured on the donut alone.",
+        f"Over these ways to train, networks that compose have {'more' if sign > 0 else 'less'} of this on the donut.",
         "ours; the direction was stated before any run",
         effect=lambda t, column=column, sign=sign: sign * correlations(t, column),
         margin=0.5,
@@ -283,11 +292,13 @@ def figure(settings: Settings, table: pd.DataFrame):
     picture = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = picture.subplots(1, 2, width_ratios=(1.5, 1))
     for place, column in enumerate(ranked):
-        colour = rc.plots.GOOD if abs(np.mean(found[column])) > 0.5 else rc.plots.NEUTRAL
+        sign = _donut.EXPECTED.get(column, 0)
+        colour = rc.plots.GOOD if min(sign * bound for bound in rc.interval(found[column])) > 0.5 else rc.plots.NEUTRAL
         left.plot(found[column], np.full(len(found[column]), place), "o", color=colour, alpha=0.35, markersize=4)
         left.plot(over_networks(table, column)[1:], [place - 0.25] * 2, color=colour, linewidth=1, alpha=0.7)
         left.plot(rc.interval(found[column]), [place, place], color=colour, linewidth=2.5)
-    names = [_donut.MEANING.get(column, "a random number (control)") for column in ranked]
+    signs = {+1: "(expected right)", -1: "(expected left)"}
+    names = [f"{_donut.MEANING[c]} {signs[_donut.EXPECTED[c]]}" if c in _donut.MEANING else CHANCE for c in ranked]
     left.set_yticks(range(len(ranked)), names)
     left.axvline(0, color="black", linewidth=0.6)
     left.set(xlim=(-1.05, 1.05), xlabel="rank correlation with placement in the hole; a dot is a seed")

@@ -51,6 +51,7 @@ class Settings(_seeds.Seeded):
         if not 0 <= self.low < self.high - 10 < 350:
             raise rc.UserError(f"the gap must be wider than 10 degrees, within 0..359, got {self.low}..{self.high}")
         self.need_positive("width", "depth", "steps")
+        self.need_rates("learning_rate")
 
 
 QUICK = Settings(seeds=2, width=8, depth=1, steps=20)

@@ -41,7 +41,8 @@ def fitted(at_least: float, **where) -> rc.Check:
             rows = rows[rows[name].isin(value if isinstance(value, list) else [value])]
         return rows["r2_seen"].min()
 
-    which = ", ".join(f"{k} {v}" for k, v in where.items()) or "every student"
+    named = {k: ", ".join(map(str, v)) if isinstance(v, list) else v for k, v in where.items()}
+    which = "; ".join(f"{k} {v}" for k, v in named.items()) or "every student"
     return rc.Check(f"{which}: R2 on tasks it was shown is at least {at_least:g}", worst, at_least)
 
 
@@ -68,4 +69,9 @@ def by_layer(axes, rows: pd.DataFrame, colour: str, label: str) -> None:
     values = np.stack(list(rows["probes_unseen"]))
     axes.plot(np.maximum(values, -1).T, color=colour, alpha=0.25, linewidth=0.8)
     axes.plot(np.maximum(values, -1).mean(axis=0), "o-", color=colour, markersize=4, label=label)
-    axes.set(xlabel="layer (0 is the code)", ylim=(-1.05, 1.05))
+    axes.set(xlabel="layer (0 is the code)", xticks=range(values.shape[1]), ylim=(-1.05, 1.05))
+
+
+def r2_limits(axes, values: pd.Series) -> None:
+    """An axis for R^2 from 0, or from the lowest where that is below, to 1."""
+    axes.set_ylim(min([-0.05, *(values.dropna() - 0.05)]), 1.05)

@@ -71,18 +71,8 @@ def total(modules: int, hot: int) -> int:
     return sum(comb(modules, k) for k in range(1, hot + 1))
 
 
-QUICK: dict[str, Any] = {
-    "seeds": 2,
-    "modules": 4,
-    "hot": 2,
-    "size": 4,
-    "samples": 4,
-    "tasks": 8,
-    "width": 8,
-    "depth": 2,
-    "steps": 20,
-}
-QUICK |= {"asked": 64}
+QUICK: dict[str, Any] = {"seeds": 2, "modules": 4, "hot": 2, "size": 4, "samples": 4, "asked": 64}
+QUICK |= {"tasks": 8, "width": 8, "depth": 2, "steps": 20}
 FULL: dict[str, Any] = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "asked": 1024, "weight_decay": 3e-3}
 """The paper's task and student, but for its width."""
 
@@ -135,8 +125,13 @@ def on_matrices(cosine: bool, dials: Mapping[str, Any], steps: int):
 
 def student(settings: StudentSettings, task: rc.Task):
     """How the paper's student is made for a task."""
-    inputs, outputs = rc.widths(task)
-    return lambda key: rc.StudentMLP(inputs, outputs, width=settings.width, depth=settings.depth, key=key)
+    return _maker(*rc.widths(task), settings.width, settings.depth)
+
+
+@cache
+def _maker(inputs: int, outputs: int, width: int, depth: int):
+    """One function for equal sizes, so that it is compiled once."""
+    return lambda key: rc.StudentMLP(inputs, outputs, width=width, depth=depth, key=key)
 
 
 def train(
@@ -174,6 +169,8 @@ def train(
     for i, (person, support) in enumerate(zip(who, supports, strict=True)):
         seen, other = (part[i] for part in lessons)
         watch.recorded(f"{label}-{'-'.join(str(v) for v in person.values())}", other)
+        if run.diverged_at[i] >= 0:
+            seen, other = silenced(seen), silenced(other)
         found = answers(seen, other) | described(masks(task), support)
         facts = {"loss": float(run.losses[i, -1]), "diverged_at": int(run.diverged_at[i])}
         rows.append(person | facts | _seeds.unless_lost(found, run.diverged_at[i]))
@@ -189,14 +186,16 @@ def ask(settings: StudentSettings, task: rc.Task, models, rows: Sequence[np.ndar
     picked = np.stack([rng.choice(np.flatnonzero(mine), settings.asked) for mine in rows])
     keys = jax.random.split(jax.random.fold_in(_seeds.test_key(settings), part), (len(rows), settings.asked))
     z = jnp.asarray(task.combinations)[picked]
-    x, y, y_hat, acts, told = jax.device_get(_asked(models, z, keys, sample=task.sample))
+    x, y, y_hat, acts, told = jax.device_get(_asker(task.sample)(models, z, keys))
     return [
         rc.Record(np.asarray(told[i]), x[i], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
         for i in range(len(rows))
     ]
 
 
-def _asked(models, z, keys, *, sample: Any):
+@cache
+def _asker(sample: Any):
+    """What answers (z, keys) for every model; one function for equal samples, so that it is compiled once."""
     import equinox as eqx
     import jax
 
@@ -210,7 +209,13 @@ def _asked(models, z, keys, *, sample: Any):
 
         return jax.lax.map(lambda both: one(*both), (z, keys), batch_size=256)
 
-    return member(models, z, keys)
+    return member
+
+
+def silenced(record: rc.Record) -> rc.Record:
+    """A record in which nothing was answered, for students that diverged: measures of theirs are dropped anyway."""
+    nothing = {name: np.zeros_like(a) for name, a in record.acts.items()}
+    return rc.Record(record.z, record.x, record.y, np.zeros_like(record.y), nothing)
 
 
 def answers(seen: rc.Record, other: rc.Record) -> dict:

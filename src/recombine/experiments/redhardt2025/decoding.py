@@ -21,6 +21,8 @@ from recombine.experiments.redhardt2025 import _show, _students
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recombine.supports import Support
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_students.StudentSettings):
@@ -82,7 +84,7 @@ def some(count: int, masks: np.ndarray, held_out: float, key) -> np.ndarray:
     return rc.supports.random(masks, 1 - count / len(masks), key)
 
 
-def kinds(settings: Settings, width: int) -> dict[str, rc.supports.Support]:
+def kinds(settings: Settings, width: int) -> dict[str, Support]:
     """What students of this width are shown."""
     drawn = {named(count): partial(some, count) for count in settings.counts}
     if width == settings.narrow:
@@ -94,12 +96,10 @@ def kinds(settings: Settings, width: int) -> dict[str, rc.supports.Support]:
 
 
 def run(cell: Cell, watch) -> list[dict]:
-    import jax
-
-    settings = replace(cell.settings, width=cell.width)
+    settings = _students.with_changes(cell.settings, width=cell.width)
     task = _students.family(settings, max(cell.members) + 1)
     shown = kinds(cell.settings, cell.width)
-    counts = {named(count): count for count in settings.counts}
+    counts = {named(count): count for count in cell.settings.counts}
     who = [
         {"condition": f"{kind}, width {cell.width}", "kind": kind, "width": cell.width, "seed": seed}
         for kind in shown
@@ -107,8 +107,7 @@ def run(cell: Cell, watch) -> list[dict]:
     ]
 
     def support(kind: str, seed: int) -> np.ndarray:
-        key = jax.random.fold_in(jax.random.key(settings.seed + 1), seed)
-        return shown[kind](_students.masks(task), settings.held_out, key)
+        return shown[kind](_students.masks(task), settings.held_out, _students.support_key(settings, seed))
 
     rows = _students.train(
         settings,
@@ -129,7 +128,33 @@ def read_off(row: dict) -> dict[str, float]:
     return {"probe_code": code, "probe_first": first, "probe_deepest": deepest, "chance": chance}
 
 
-controls = _students.controls
+def controls(settings: Settings) -> list[dict]:
+    """Those of all experiments; and probes of the code itself, and of as many units that say nothing of the task."""
+    import jax
+    import jax.numpy as jnp
+
+    task = _students.family(settings, 1)
+    train = rc.supports.random(_students.masks(task), settings.held_out, _students.support_key(settings, 0))
+    rng = np.random.default_rng([settings.seed, 2**31 - 7])
+    rows = np.concatenate(
+        [rng.choice(np.flatnonzero(side), n) for side, n in ((train, settings.asked // 2), (~train, settings.asked))]
+    )
+    keys = jax.random.split(_seeds.test_key(settings), len(rows))
+    z = np.asarray(jax.jit(jax.vmap(rc.teacher_of(task).draw))(jnp.asarray(task.combinations[rows]), keys))
+    half = settings.asked // 2
+    return _students.controls(settings) + [
+        {
+            "condition": f"control: {name}",
+            "seed": 0,
+            "probe_deepest": rc.decodability(a[:half], z[:half], a[half:], z[half:]),
+        }
+        for name, a in {"code": z, "noise": rng.normal(size=(len(z), settings.width))}.items()
+    ]
+
+
+def probe(table: pd.DataFrame, name: str) -> float:
+    """What a probe reads off a made-up layer."""
+    return float(rc.by_seed(table, "probe_deepest", condition=f"control: {name}").iloc[0])
 
 
 def correlations(table: pd.DataFrame, column: str) -> pd.Series:
@@ -175,7 +200,12 @@ def spread(table: pd.DataFrame) -> float:
     return float((by.max() - by.min()).min())
 
 
+PROBES = (
+    rc.Check("constituents are read off themselves", lambda t: probe(t, "code"), at_least=0.95),
+    rc.Check("nothing is read off noise", lambda t: 0.05 - probe(t, "noise"), at_least=0.0),
+)
 CONTROLS = (
+    *PROBES,
     rc.Check("R2 counted otherwise goes with R2", lambda t: correlations(t, "pooled_unseen").mean(), at_least=0.8),
     rc.Check("a random number tells nothing", lambda t: 0.5 - abs(correlations(t, "chance").mean()), at_least=0.0),
 )
@@ -206,7 +236,7 @@ CLAIMS = (
                 at_least=0.9,
             ),
         ),
-        controls=CONTROLS + _show.R2_CONTROLS,
+        controls=PROBES,
     ),
     rc.Claim(
         "failing ones lose them though told",
@@ -225,7 +255,7 @@ CLAIMS = (
             ),
             _show.fitted(0.9, kind="disconnected"),
         ),
-        controls=CONTROLS + _show.R2_CONTROLS,
+        controls=PROBES,
     ),
 )
 
@@ -242,8 +272,9 @@ def figure(settings: Settings, table: pd.DataFrame):
         mine = rows[rows["condition"] == condition]
         _show.by_layer(left, mine, f"C{place}", condition)
         right.plot(mine["probe_deepest"], mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
-    left.set(ylabel="R2 of constituents read off, unseen tasks", title="told all constituents, who still has them?")
-    left.legend(fontsize=6.5, frameon=False)
+    left.set_ylabel("R2 of constituents read off, unseen tasks")
+    left.set_xticks(range(settings.depth + 1))
+    left.legend(fontsize=6.5, frameon=False, loc="lower left")
     whole, low, high = over_students(table, "probe_deepest")
     seeds = correlations(table, "probe_deepest").mean()
     right.set(xlabel="R2 of constituents read off the deepest hidden layer", ylabel="R2 on unseen tasks")

@@ -67,7 +67,7 @@ def cells(settings: Settings) -> list[Cell]:
 @cache
 def family(settings: Settings, hot: int, teachers: int) -> rc.Task:
     """Every teacher that scales by 1 / sqrt(hot), with all masks of up to hot + more modules."""
-    base = _students.family(replace(settings, hot=hot, further=()), teachers)
+    base = _students.family(_students.with_changes(settings, hot=hot), teachers)
     each = rc.masks(settings.modules, hot + settings.more).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))
     rows = np.column_stack([who, np.tile(each, (teachers, 1))])
@@ -102,12 +102,9 @@ def run(cell: Cell, watch) -> list[dict]:
 
 def training_masks(settings: Settings, hot: int, masks: np.ndarray, seed: int) -> np.ndarray:
     """Random masks of up to `hot` modules, as one boolean for each of all masks."""
-    import jax
-
-    key = jax.random.fold_in(jax.random.key(settings.seed + 1), seed)
     within = masks.sum(axis=1) <= hot
     chosen = np.zeros(len(masks), bool)
-    chosen[within] = rc.supports.random(masks[within], settings.held_out, key)
+    chosen[within] = rc.supports.random(masks[within], settings.held_out, _students.support_key(settings, seed))
     return chosen
 
 
@@ -233,9 +230,9 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(x, values.T, color=colour, alpha=0.25, linewidth=0.8)
             place.plot(x, values.mean(axis=0), "o-", color=colour, markersize=4, label=name)
         place.axvspan(hot + 0.5, hot + settings.more + 0.5, color=rc.plots.BAD, alpha=0.08, linewidth=0)
-        place.set(xlabel="modules of a task", ylim=(min(0.0, place.get_ylim()[0]), 1.03))
+        place.set(xlabel="modules of a task", ylim=(max(-1.0, min(0.0, place.get_ylim()[0])), 1.03))
         place.set_xticks(range(1, int(hot) + settings.more + 1))
-        place.set_title(f"trained on up to {int(hot)} at once; shaded: more than it ever saw")
+        place.set_title(f"trained on up to {int(hot)} at once\n(shaded: more than it ever saw)")
     axes[0, 0].set_ylabel("R2")
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

@@ -48,7 +48,7 @@ class Settings(_students.StudentSettings):
 
 
 QUICK = Settings(**_students.QUICK | {"modules": 5, "fewer": (4,), "hot": 3, "multiples": (2, 3)})
-LAPTOP = Settings(steps=800)
+LAPTOP = Settings(tasks=64, steps=1800)
 GPU = Settings(
     seeds=5,
     fewer=(8, 16, 24),
@@ -170,10 +170,15 @@ def figure(settings: Settings, table: pd.DataFrame):
     colours = list(colormaps["viridis"](np.linspace(0.85, 0.1, len(groups))))
     for place, column in zip(axes[0], ("r2_unseen", "r2_seen", "share"), strict=True):
         _show.lines(place, groups, "modules", column, colours)
-        place.set_xlabel("modules")
+        place.set_xlabel("modules (all their masks)")
         place.set_xticks(settings.families, [f"{m}\n({_students.total(m, settings.hot)})" for m in settings.families])
-    axes[0, 0].set(ylabel="R2 on unseen tasks", ylim=(0, 1.02))
-    axes[0, 1].set(ylabel="R2 on seen tasks", ylim=(0, 1.02))
+    axes[0, 0].set_ylabel("R2 on unseen tasks")
+    axes[0, 1].set_ylabel("R2 on seen tasks")
+    for place in axes[0, :2]:
+        _show.r2_limits(place, rows["r2_unseen"])
     axes[0, 2].set(ylabel="share of all masks that was shown", yscale="log")
+    ticks = [tick for tick in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1) if tick > rows["share"].min() / 3]
+    axes[0, 2].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes[0, 2].minorticks_off()
     axes[0, 0].legend(fontsize=7, frameon=False, loc="lower left")
     return figure
