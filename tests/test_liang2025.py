@@ -72,7 +72,7 @@ def test_hidden_layers_that_add_codes_are_additive_and_or_like_and_products_are_
     assert _donut.shapes(QUICK, rc.on_grid(record, sums))["additive"] == pytest.approx(1.0)
     # A strip of 2 x 8 cells in which nothing is shared: its 8 + 2 - 2 degrees of freedom of 15.
     assert _donut.shapes(QUICK, rc.on_grid(record, pairs))["additive"] == pytest.approx(8 / 15)
-    assert _donut.or_like(QUICK, Z, sums) > 0.2
+    assert _donut.or_like(QUICK, Z, sums) > 0
     assert _donut.or_like(QUICK, Z, pairs) < 0
 
 
