@@ -42,6 +42,8 @@ class Settings(_students.StudentSettings):
             raise rc.UserError(f"counts must be two or more rising numbers, got {self.counts}")
         if self.counts[0] < self.modules / self.hot:
             raise rc.UserError(f"{self.counts[0]} masks of {self.hot} modules cannot cover {self.modules}")
+        if self.counts[-1] >= _students.total(self.modules, self.hot):
+            raise rc.UserError(f"{self.counts[-1]} masks leave none unseen")
         if self.narrow >= self.width:
             raise rc.UserError(f"narrow students must be narrower than {self.width}, got {self.narrow}")
 

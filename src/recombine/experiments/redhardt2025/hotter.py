@@ -230,7 +230,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(x, values.T, color=colour, alpha=0.25, linewidth=0.8)
             place.plot(x, values.mean(axis=0), "o-", color=colour, markersize=4, label=name)
         place.axvspan(hot + 0.5, hot + settings.more + 0.5, color=rc.plots.BAD, alpha=0.08, linewidth=0)
-        place.set(xlabel="modules of a task", ylim=(max(-1.0, min(0.0, place.get_ylim()[0])), 1.03))
+        place.set(xlabel="modules of a task", ylim=(min(0.0, place.get_ylim()[0]), 1.03))
         place.set_xticks(range(1, int(hot) + settings.more + 1))
         place.set_title(f"trained on up to {int(hot)} at once\n(shaded: more than it ever saw)")
     axes[0, 0].set_ylabel("R2")

@@ -65,6 +65,8 @@ class Settings(_seeds.Seeded):
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
         if self.few < self.modules / self.hot:
             raise rc.UserError(f"{self.few} mixtures of {self.hot} cannot cover {self.modules} preferences")
+        if self.few >= _students.total(self.modules, self.hot):
+            raise rc.UserError(f"{self.few} mixtures leave none unseen")
         if not (isfinite(self.learning_rate) and self.learning_rate > 0):
             raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
         if self.asked < 64:

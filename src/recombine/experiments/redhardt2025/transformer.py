@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import recombine as rc
@@ -53,9 +54,11 @@ class Settings(_students.StudentSettings):
             raise rc.UserError(f"counts must be two or more rising numbers, got {self.counts}")
         if self.counts[0] < self.modules / self.hot:
             raise rc.UserError(f"{self.counts[0]} masks of {self.hot} modules cannot cover {self.modules}")
+        if self.counts[-1] >= _students.total(self.modules, self.hot):
+            raise rc.UserError(f"{self.counts[-1]} masks leave none unseen")
         if self.features % (2 * self.heads):
             raise rc.UserError(f"tokens of {self.features} cannot be shared by {self.heads} heads of even size")
-        if min(self.transformer_rate, self.hypernetwork_rate) <= 0:
+        if not all(isfinite(rate) and rate > 0 for rate in (self.transformer_rate, self.hypernetwork_rate)):
             raise rc.UserError("learning rates must be numbers above 0")
 
 
@@ -236,7 +239,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, column, name in ((axes[0, 0], "r2_unseen", "unseen"), (axes[0, 1], "r2_seen", "seen")):
         _show.lines(place, groups, "count", column, list(colours.values()))
         place.set_ylabel(f"R2 on {name} tasks")
-    low = max(-1.0, min(0.5, *(place.get_ylim()[0] for place in axes[0, :2])))
+    low = min(0.5, *(place.get_ylim()[0] for place in axes[0, :2]))
     for place in axes[0, :2]:
         place.set_ylim(low, 1.02)
     axes[0, 0].legend(fontsize=6.5, frameon=False)
