@@ -30,7 +30,7 @@ class Settings(_students.StudentSettings):
 
 
 QUICK = Settings(**_students.QUICK | {"counts": (3, 6)})
-LAPTOP = Settings()
+LAPTOP = Settings(tasks=64, steps=1400)
 GPU = Settings(
     seeds=5,
     counts=(32, 64, 128, 261, 522),
