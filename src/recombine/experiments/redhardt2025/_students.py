@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, partial
-from math import comb, isfinite
+from math import comb
 from typing import Any, Literal
 
 import numpy as np
@@ -60,8 +60,7 @@ class StudentSettings(_seeds.Seeded):
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
         if self.held_out * total(self.modules, self.hot) < 1:
             raise rc.UserError(f"{self.held_out} of {total(self.modules, self.hot)} masks is not even one")
-        if not (isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise rc.UserError(f"learning_rate must be a number above 0, got {self.learning_rate}")
+        self.need_rates("learning_rate")
         if self.asked < 64:
             raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.asked}")
 
