@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import subprocess
 import sys
-import time
 
 import pandas as pd
 import pytest
@@ -78,10 +78,10 @@ def test_help_and_list_answer_at_once_and_without_jax(words):
     code = f"import sys; from recombine.cli import main; main({words!r}); sys.exit('jax' in sys.modules)"
     best = 9.0
     for _ in range(3):
-        start = time.perf_counter()
+        start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-        best = min(best, time.perf_counter() - start)
-    assert best < 1.5  # 0.3 s on an idle machine; room for a busy one
+        best = min(best, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start)
+    assert best < 1.5  # 0.5 s of computing on an idle machine; other work on it does not count, slower cores do
 
 
 def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):

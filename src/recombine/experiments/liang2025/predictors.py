@@ -237,6 +237,8 @@ def over_networks(table: pd.DataFrame, column: str, draws: int = 1000) -> tuple[
     """
     rows = learnt(table)[["way", column, "accuracy1_hole"]].dropna()
     groups = [group[[column, "accuracy1_hole"]].to_numpy() for _, group in rows.groupby("way")]
+    if not groups:
+        return float("nan"), float("nan"), float("nan")
     rng = np.random.default_rng(0)
 
     def correlation(chosen: np.ndarray) -> float:
