@@ -139,6 +139,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     _show.lines(axes[0, 0], {"unseen tasks": rows}, "count", "r2_unseen", [plots.GOOD])
     _show.lines(axes[0, 0], {"seen tasks": rows}, "count", "r2_seen", [plots.NEUTRAL])
     axes[0, 0].set(xscale="log", xlabel="training masks", ylabel="R2", ylim=(0, 1.02))
+    axes[0, 0].set_xticks(settings.counts, settings.counts)
+    axes[0, 0].minorticks_off()
     axes[0, 0].legend(fontsize=7, frameon=False)
     axes[0, 1].plot(rows["pairs"], rows["r2_unseen"], "o", color=plots.GOOD, alpha=0.6, markersize=4)
     axes[0, 1].set(xlabel="share of pairs of modules seen together", ylabel="R2 on unseen tasks", ylim=(0, 1.02))
