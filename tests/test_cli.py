@@ -88,7 +88,7 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
     out = ["--out", str(tmp_path)]
     assert cli.main(["run", "liang2025/failure", "--tier", "quick", *out]) == 0
     assert "not evidence" in capsys.readouterr().out
-    assert cli.main(["list", *out]) == 0
+    assert cli.main(["list", "--claims", *out]) == 0
     assert "quick: not evidence" in capsys.readouterr().out
     assert cli.main(["verdicts", "liang2025/failure", *out]) == 0
     assert "fails in the hole" in capsys.readouterr().out

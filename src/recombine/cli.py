@@ -8,48 +8,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, make_dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import tyro
 
+from recombine import looking
 from recombine.arguments import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 INTERRUPTED = 130
 Tier = Literal["quick", "laptop", "gpu", "paper"]
 
 USAGE = """recombine: does a network recombine what it knows, or only remember it?
 
-  recombine list                              every experiment and claim, and what has been run
+  recombine list                              every experiment, and what has been run  (--claims: every claim)
   recombine run liang2025/stripes             run one: progress, verdicts, figure  (--tier quick|laptop|gpu|paper)
   recombine run liang2025/stripes --help      all of its settings
-  recombine verdicts                          what the runs so far say
+  recombine verdicts                          what the runs so far say  (NAME ..., --tier gpu, --markdown)
   recombine figure liang2025/stripes          draw the figure again from the table
   recombine bench                             speed, side by side, as one line of JSON each
 
 --debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR).
 Compiled programs are kept in a cache folder; RECOMBINE_CACHE=DIR moves it, RECOMBINE_CACHE=off switches it off.
 """
-
-
-@dataclass(frozen=True)
-class Where:
-    """Options of commands that read results."""
-
-    out: Path = Path("results")
-    """folder with the results"""
-
-
-@dataclass(frozen=True)
-class Judged(Where):
-    """Where results are, and how verdicts are printed."""
-
-    markdown: bool = False
-    """print tables for a document: every claim in full, one column a run"""
 
 
 @dataclass(frozen=True)
@@ -97,10 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def dispatch(words: list[str]) -> int:
     commands: dict[str, Callable[[list[str]], int]] = {
-        "list": list_experiments,
+        "list": looking.list_experiments,
         "run": run,
-        "verdicts": verdicts,
-        "figure": figure,
+        "verdicts": looking.verdicts,
+        "figure": looking.figure,
         "bench": bench,
     }
     if not words or words[0] in ("-h", "--help", "help"):
@@ -117,20 +99,9 @@ def dispatch(words: list[str]) -> int:
     return commands[words[0]](words[1:])
 
 
-def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:
-    """Experiments' names, first or last, and the flags."""
-    known = catalogue.names()
-    first = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
-    named = [i for i, word in enumerate(words) if i < first or word in known or word.endswith(".py")]
-    flags = [word for i, word in enumerate(words) if i not in named]
-    if not named and not {"-h", "--help"} & set(words):
-        raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
-    return [words[i] for i in named], flags
-
-
 def run(words: list[str]) -> int:
     """Run experiments, one after the other, and show their verdicts together."""
-    names, flags = name_and_flags(words, "run")
+    names, flags = looking.name_and_flags(words, "run")
     tier = _tier(flags)
     help_ = (
         "Run an experiment, and resume it where it stopped. Every field of its Settings is a flag.\n"
@@ -168,7 +139,7 @@ def carry_out(orders: list[tuple[Any, How]]) -> int:
     from recombine.engine import execute, prepare
     from recombine.progress import Shown, cache_folder, show
 
-    console, finished = _console(), []
+    console, finished = looking.console(), []
     how = orders[0][1]
     device = how.device or ("gpu" if how.tier == "gpu" else "auto")
     prepare(device=device, cache=cache_folder(os.environ), ray=how.ray)
@@ -182,100 +153,6 @@ def carry_out(orders: list[tuple[Any, How]]) -> int:
     return 0
 
 
-def list_experiments(words: list[str]) -> int:
-    where = parse(
-        Where, words, "recombine list", "Every experiment and claim, and what has been run.\nExample: recombine list"
-    )
-    from rich.markup import escape
-
-    console = _console()
-    paper = ""
-    for name in catalogue.names():
-        experiment = catalogue.find(name)
-        if experiment.paper != paper:
-            paper = experiment.paper
-            console.print(f"\n[bold]{escape(paper)}[/]", highlight=False)
-        console.print(f"  [cyan]{name}[/]  {escape(experiment.question)}", highlight=False)
-        ran = _verdict_words(where.out / name)
-        for claim in experiment.claims:
-            said = ", ".join(f"{tier}: {words[claim.name]}" for tier, words in ran.items() if claim.name in words)
-            console.print(
-                f"    - {escape(claim.name)}: {escape(claim.says)} [dim]({escape(claim.source)})[/]", highlight=False
-            )
-            console.print(f"      [dim]{said or 'not run yet'}[/]", highlight=False)
-    console.print(
-        "\ntiers: quick (seconds, never evidence), laptop (minutes), gpu, paper", style="dim", highlight=False
-    )
-    return 0
-
-
-def _verdict_words(home: Path) -> dict[str, dict[str, str]]:
-    """For each tier that was run, the verdict word of each claim."""
-    from recombine.engine import store
-
-    found = {}
-    for path in sorted(home.glob("*/verdicts.json")):
-        rows = store.read_json(path)
-        found[path.parent.name] = {r["claim"]: r["verdict"] if r["evidence"] else "not evidence" for r in rows}
-    return found
-
-
-def verdicts(words: list[str]) -> int:
-    """Judge again whatever has been run, from the tables."""
-    from recombine import engine
-    from recombine.progress import markdown, show
-
-    names, flags = (words[:1], words[1:]) if words and not words[0].startswith("-") else (catalogue.names(), words)
-    where = parse(
-        Judged,
-        flags,
-        "recombine verdicts [NAME]",
-        "What the runs so far say.\nExample: recombine verdicts liang2025/stripes",
-    )
-    shown = []
-    for name in names:
-        experiment = catalogue.find(name)
-        for folder in _folders(where.out / experiment.name):
-            try:
-                tier, _, table = engine.load(experiment, folder)
-                shown.append((f"{name}, {folder.name}", folder, engine.conclude(experiment, tier, table, folder)))
-            except UserError as error:
-                print(f"recombine: passed over: {error}", file=sys.stderr)
-            except (KeyError, AttributeError) as error:
-                print(f"recombine: passed over: {folder} lacks what its claims ask for: {error}", file=sys.stderr)
-    if not shown:
-        hint = f"try 'recombine run {names[0]}', or name a study of your own by its file"
-        raise UserError(f"nothing of this has been run in {where.out}: {hint}")
-    print(markdown(shown)) if where.markdown else show(_console(), shown)
-    return 0
-
-
-def figure(words: list[str]) -> int:
-    """Draw the figures of an experiment again, from its tables."""
-    from recombine import engine
-
-    names, flags = name_and_flags(words, "figure")
-    where = parse(
-        Where,
-        flags,
-        "recombine figure NAME",
-        "Draw it again from the table.\nExample: recombine figure liang2025/stripes",
-    )
-    for name in names:
-        experiment = catalogue.find(name)
-        folders = _folders(where.out / experiment.name)
-        if not folders:
-            raise UserError(f"{name} has not been run in {where.out}: try 'recombine run {name}'")
-        for folder in folders:
-            _, settings, table = engine.load(experiment, folder)
-            print(*engine.draw(experiment, settings, table, folder), sep="\n")
-    return 0
-
-
-def _folders(home: Path) -> list[Path]:
-    return sorted(path.parent for path in home.glob("*/settings.json"))
-
-
 def bench(words: list[str]) -> int:
     """Run a benchmark, or list them."""
     from recombine import bench as benches
@@ -287,12 +164,6 @@ def bench(words: list[str]) -> int:
             print(f"  {name:14} {said}")
         return 0
     return benches.main(words)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console()
 
 
 def entry() -> None:

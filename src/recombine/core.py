@@ -24,7 +24,7 @@ class UserError(Exception):
     """Something the user can mend; the command line prints it as one line and ends with exit code 2."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """A compositional family: distinct `combinations` of parts, and `sample(z, key) -> (x, y)` for one of them."""
 
@@ -37,8 +37,11 @@ class Task:
         if z.ndim != 2 or len(np.unique(z, axis=0)) != len(z):
             raise ValueError(f"{self.name}: combinations must be distinct rows over parts, got shape {z.shape}")
 
+    def __repr__(self) -> str:
+        return f"Task({self.name}: {len(self.combinations)} combinations)"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Split:
     """Which combinations are trained on: a boolean mask, so that no combination can be on both sides."""
 
@@ -48,6 +51,9 @@ class Split:
     def __post_init__(self) -> None:
         if self.train.shape != self.combinations.shape[:1] or self.train.dtype != bool:
             raise ValueError(f"a split is one boolean per combination, got {self.train.dtype}{self.train.shape}")
+
+    def __repr__(self) -> str:
+        return f"Split({self.train.sum()} of {len(self.train)} combinations trained on)"
 
     @property
     def held_out(self) -> np.ndarray:
@@ -93,7 +99,7 @@ class Model(Protocol):
     def __call__(self, x: jax.Array, /) -> tuple[jax.Array, dict[str, jax.Array]]: ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """What a model did on some examples, as NumPy arrays whose first axis counts the examples."""
 
@@ -107,6 +113,10 @@ class Record:
         lengths = {len(a) for a in (self.z, self.x, self.y, self.y_hat, *self.acts.values())}
         if len(lengths) != 1:
             raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
+
+    def __repr__(self) -> str:
+        shapes = {name: a.shape[1:] for name, a in {"x": self.x, "y": self.y, **self.acts}.items()}
+        return f"Record({len(self)} examples, {', '.join(f'{name} {shape}' for name, shape in shapes.items())})"
 
     def __len__(self) -> int:
         return len(self.z)

@@ -56,6 +56,8 @@ def one_hot(size: int) -> Encoding:
 
 def local_bump(size: int, sigma: float = 1.0, multiplier: float = 1.0) -> Encoding:
     """e_k = exp(-(k - v)^2 / (2 m sigma^2)), k = 0..size-1, where m scales the variance; zeros where absent."""
+    if not multiplier * sigma**2 > 0:
+        raise ValueError(f"a bump needs a width above 0, got sigma {sigma} and multiplier {multiplier}")
     return Encoding(
         f"local bump {size}", _bump, size, smooth=True, settings=(0, size, float(multiplier * sigma**2), silent)
     )

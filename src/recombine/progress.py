@@ -85,7 +85,8 @@ def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:
         for v in verdicts:
             word = v.verdict if v.evidence else "not evidence"
             effect = f"{v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]"
-            said = f"{escape(v.claim)}\n[dim]{escape(v.unit)}[/]"
+            why = f"\n[yellow]{escape(v.why)}[/]" if v.verdict == "undecided" and v.evidence else ""
+            said = f"{escape(v.claim)}\n[dim]{escape(v.unit)}[/]{why}"
             table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:.3g}", str(v.seeds))
     return table
 
@@ -93,10 +94,7 @@ def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:
 def show(console: Console, results: list[tuple[str, Path, list[Verdict]]]) -> None:
     """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
     console.print(verdict_table([(name, verdicts) for name, _, verdicts in results]))
-    for name, folder, verdicts in results:
-        for v in verdicts:
-            if v.verdict == "undecided" and v.evidence:
-                console.print(f"[yellow]undecided[/] {name}, {escape(v.claim)}: {escape(v.why)}", highlight=False)
+    for name, folder, _ in results:
         console.print(f"{name}: figure and table in {folder}", highlight=False, soft_wrap=True)
 
 

@@ -10,6 +10,8 @@ from recombine.core import ABSENT, Split
 
 def square(combinations: np.ndarray, low: int, high: int) -> Split:
     """Hold out the closed square low <= every part <= high (the hole of the donut)."""
+    if low > high:
+        raise ValueError(f"a square from {low} to {high} holds out nothing")
     return Split(combinations, ~np.all((combinations >= low) & (combinations <= high), axis=1))
 
 

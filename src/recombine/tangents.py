@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Model, UserError
-from recombine.encodings import Encoding, require_smooth
+from recombine.encodings import Encoding, require_smooth, width
 from recombine.measures.anova import ratio
 from recombine.measures.tuning import Tuning
 
@@ -96,7 +96,12 @@ def _units(model: Model, encode: Encoding) -> dict[str, int]:
     def look(z: jax.Array) -> None:  # JAX sorts the dictionaries that it returns
         units.update({name: a.size for name, a in _layers(model, encode, z).items()})
 
-    jax.eval_shape(look, jax.ShapeDtypeStruct((2,), jnp.float32))
+    try:
+        jax.eval_shape(look, jax.ShapeDtypeStruct((2,), jnp.float32))
+    except TypeError as error:
+        inputs = 2 * width(encode)
+        hint = "of a population, take one network: run[i].model"
+        raise ValueError(f"the model does not take two codes of together {inputs} numbers ({hint})") from error
     return units
 
 

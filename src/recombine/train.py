@@ -20,7 +20,7 @@ import optax
 
 from recombine import room
 from recombine.core import Model, Split, Task, UserError
-from recombine.optimisers import adamw
+from recombine.optimisers import adamw, adamw_cosine
 from recombine.watch import Progress, Quiet, Watch
 
 POINTS_PER_CHUNK = 50
@@ -268,6 +268,9 @@ def _prepare(task, split, make, keys, *, recipe, dials) -> tuple[Given, Any, Pro
     if any(not np.array_equal(s.combinations, task.combinations) for s in {id(s): s for s in splits}.values()):
         raise ValueError(f"a split of {task.name} must be made from its own combinations")
     rows, counts = zip(*map(_training_rows, splits), strict=True)
+    unknown = set(dials) - set(DIALS)
+    if unknown and recipe.penalty is None and recipe.optimiser in (adamw, adamw_cosine):
+        raise ValueError(f"no dial is called {sorted(unknown)[0]!r}; there are {', '.join(DIALS)}")
     if len(splits) != len(keys):
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
     each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}

@@ -28,13 +28,16 @@ def main(words: list[str]) -> int:
     name, options = (words or ["(none)"])[0], {}
     if name not in described():
         raise UserError(f"no benchmark is called {name!r}; there are {', '.join(described())}")
-    for word in words[1:]:
-        key, _, value = word.lstrip("-").partition("=")
-        if not value.isdigit():
-            raise UserError(f"options of a benchmark are written name=number, got {word!r}")
-        options[key] = int(value)
     measure = import_module(f"{__name__}.{name}").measure
     known = list(inspect.signature(measure).parameters)
+    if {"-h", "--help"} & set(words[1:]):
+        print(f"{described()[name]}\nOptions: {', '.join(f'{option}=NUMBER' for option in known)}")
+        return 0
+    for word in words[1:]:
+        key, _, value = word.lstrip("-").partition("=")
+        if not value.isdigit() or not int(value):
+            raise UserError(f"options of a benchmark are written name=number, from 1 on, got {word!r}")
+        options[key] = int(value)
     if unknown := [key for key in options if key not in known]:
         raise UserError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known)}")
     result = measure(**options)

@@ -26,6 +26,8 @@ def misplacement(record: Record) -> np.ndarray:
 
 def peak_accuracy(record: Record, tolerance: int = 0) -> float:
     """The share of answers whose peak is within `tolerance` pixels of (x, y) along both axes."""
+    if not len(record):
+        raise ValueError("a record without examples has no accuracy")
     return float(np.mean(misplacement(record) <= tolerance))
 
 

@@ -52,7 +52,7 @@ class HoleSettings(Seeded):
         if self.low + self.rim > self.high - self.rim:
             raise rc.UserError(f"a rim of {self.rim} leaves no interior in the hole {self.low}..{self.high}")
         self.need_positive("width", "batch", "steps")
-        self.need_rates("learning_rate")
+        self.need_rates("learning_rate", "sigma")
 
 
 def check_depth(depth: int) -> None:

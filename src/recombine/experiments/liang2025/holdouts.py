@@ -208,9 +208,9 @@ def figure(settings: Settings, table: pd.DataFrame):
         sound = rows[rows["diverged_at"] < 0] if (rows["diverged_at"] < 0).any() else rows
         misplaced = np.mean(np.stack(list(sound["peak_map"])), axis=0)
         image = plots.heat_map(axes[1, column], misplaced, title="misplaced by", low=0, high=settings.size / 2)
-        groups = {"trained": "accuracy0_trained", "held out": "accuracy0_unseen", "within 1": "accuracy1_unseen"}
+        groups = {"trained": "accuracy0_trained", "unseen": "accuracy0_unseen", "± 1": "accuracy1_unseen"}
         groups = {name: rows[column].to_numpy() for name, column in groups.items()}
         plots.dots(axes[2, column], groups, colour=plots.GOOD if shape == "random" else plots.BAD)
     figure.colorbar(image, ax=axes[1, -1], label="pixels, mean over seeds")
-    axes[2, 0].set_ylabel("placed exactly\n(held out also: within 1 pixel)")
+    axes[2, 0].set_ylabel("placed exactly (± 1: unseen,\nwithin 1 pixel)")
     return figure

@@ -72,7 +72,7 @@ class Settings(_seeds.Seeded):
             raise rc.UserError(f"the corner must start inside 2..{self.size - 2}, got {self.start}")
         self.need_positive("batch", "transformer_batch", "heads", "pixel_width", "transformer_width", "cnn_width")
         self.need_positive("pixel_steps", "transformer_steps", "cnn_steps")
-        self.need_rates("learning_rate")
+        self.need_rates("learning_rate", "sigma")
         if self.pixel_width % 4 or self.transformer_width % 4 or self.transformer_width % self.heads:
             raise rc.UserError("the widths must be multiples of 4, and the transformer's also of its heads")
         for depths in (self.pixel_depths, self.transformer_depths, self.cnn_depths):

@@ -277,7 +277,7 @@ CLAIMS = tuple(
         "ours; the direction was stated before any run",
         effect=lambda t, column=column, sign=sign: sign * correlations(t, column),
         margin=0.5,
-        unit="rank correlation with placement in the hole, over all ways to train",
+        unit="rank correlation with placement in the hole, positive in the stated direction",
         preconditions=ENOUGH,
         controls=CONTROLS,
     )
@@ -303,13 +303,15 @@ def figure(settings: Settings, table: pd.DataFrame):
     names = [f"{_donut.MEANING[c]} {signs[_donut.EXPECTED[c]]}" if c in _donut.MEANING else CHANCE for c in ranked]
     left.set_yticks(range(len(ranked)), names)
     left.axvline(0, color="black", linewidth=0.6)
+    for margin in (-0.5, 0.5):
+        left.axvline(margin, color="black", linewidth=0.6, linestyle="dotted")
     left.set(xlim=(-1.05, 1.05), xlabel="rank correlation with placement in the hole; a dot is a seed")
     left.set_title("intervals: thick over seeds, thin over ways to train")
     rows, best = learnt(table), next(c for c in reversed(ranked) if c in _donut.EXPECTED)
     for shown, marker in ((DONUT, "o"), (STRIPES, "s"), (BUMPS, "x")):
         some = rows[rows.shown == shown]
         right.plot(some[best], some["accuracy1_hole"], marker, label=f"shown {shown}", alpha=0.6, markersize=4)
-    right.set(xlabel=f"{_donut.MEANING[best]}\n(measured on the donut)", ylabel="placed within 1 pixel in the hole")
+    right.set(xlabel=_donut.MEANING[best], ylabel="placed within 1 pixel in the hole")
     right.legend(fontsize=7, frameon=False)
     picture.suptitle(f"{len(rows)} networks that learnt what they were shown", fontsize=10)
     return picture

@@ -58,6 +58,7 @@ class Settings(_seeds.Seeded):
         if not 0 < self.ramp <= 0.5:
             raise rc.UserError(f"the ramp must start within the first half of training, got {self.ramp}")
         self.need_positive("channels", "steps", "batch")
+        self.need_rates("learning_rate", "sigma")
 
 
 QUICK = Settings(seeds=2, size=6, start=3, channels=2, steps=20, batch=4)

@@ -211,7 +211,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             for i, values in enumerate(rows[measure]):
                 label = measure.replace("_", " ") if not i else None
                 axes[6, column].plot(values, color=colour, alpha=0.6, linewidth=1, label=label)
-        axes[6, column].set(ylim=(0, 1), xlabel="layer, then picture")
+        axes[6, column].set(ylim=(0, 1), xlabel="layer")
     axes[1, 0].set_ylabel("units of the\nfirst hidden layer")
     axes[4, 0].set_ylabel("units of the\nlast hidden layer")
     axes[6, 0].set_ylabel("share of variance")
