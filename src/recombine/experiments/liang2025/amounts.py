@@ -22,26 +22,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
-    depth: int = 3
-    """ReLU blocks of the decoder"""
-    width: int = 16
-    """channels of the decoder"""
+class Settings(_hole.SmallSettings):
     bumps: tuple[int, ...] = (0, 8, 64)
     """numbers of bumps that join the stripes: none, a few, and so on upwards"""
     steps: int = 600
     """updates of each network"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _hole.check_depth(self.depth)
-        outside = self.size**2 - (self.high - self.low + 1) ** 2
         if len(self.bumps) < 3 or list(self.bumps) != sorted(set(self.bumps)) or self.bumps[0] != 0:
             raise rc.UserError(f"bumps must be 0 and at least two rising numbers, got {self.bumps}")
-        if self.bumps[-1] > outside:
-            raise rc.UserError(f"the donut has {outside} bumps, fewer than {self.bumps[-1]}")
+        if self.bumps[-1] > self.outside:
+            raise rc.UserError(f"the donut has {self.outside} bumps, fewer than {self.bumps[-1]}")
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=40)
@@ -212,8 +204,8 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    outside = settings.size**2 - (settings.high - settings.low + 1) ** 2
     columns = {
-        f"stripes + {n} bumps\n({n / outside:.0%} of the donut)": table[table.bumps == n] for n in settings.bumps
+        f"stripes + {n} bumps\n({n / settings.outside:.0%} of the donut)": table[table.bumps == n]
+        for n in settings.bumps
     }
     return _show.figure(settings, table, columns, good=list(columns))

@@ -33,19 +33,8 @@ CODES = POPULATION | RATE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
-    depth: int = 3
-    """ReLU blocks of the decoder"""
-    width: int = 16
-    """channels of the decoder"""
-    steps: int = 500
-    """updates of each network"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _hole.check_depth(self.depth)
+class Settings(_hole.SmallSettings):
+    pass
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, steps=20)

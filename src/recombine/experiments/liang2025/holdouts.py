@@ -23,19 +23,9 @@ SHAPES = ("square", "corner", "cross", "random")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
-    depth: int = 3
-    """ReLU blocks of the decoder"""
-    width: int = 16
-    """channels of the decoder"""
-    steps: int = 500
-    """updates of each network"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
-
+class Settings(_hole.SmallSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
-        _hole.check_depth(self.depth)
         if self.arm < 1:
             raise rc.UserError(f"the hole {self.low}..{self.high} is too small for a cross of as many cells")
 

@@ -30,42 +30,35 @@ LEARNT = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
+class Settings(_hole.SmallSettings):
     size: int = 12
     """side of the picture in pixels, a multiple of 4"""
     high: int = 8
     """last coordinate of the hole"""
     rim: int = 1
     """cells of the hole this near to its edge are not its interior"""
-    width: int = 16
-    """channels of the convolutional decoders"""
     codes: tuple[str, ...] = ("one-hot", "local bump", "positional")
     """codes of x and y for the convolutional decoders"""
     depths: tuple[int, ...] = (2, 4)
     """further depths, for the local bump code"""
-    depth: int = 3
-    """depth of the convolutional decoders"""
     bumps: int = 12
     """bumps that join the stripes"""
     ablations: tuple[str, ...] = ("none", "variance")
     """penalties of the rendering networks"""
     steps: int = 400
     """updates of each network"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for depth in (self.depth, *self.depths):
+        for depth in self.depths:
             _hole.check_depth(depth)
         for names, known in ((self.codes, CODES), (self.ablations, ABLATIONS)):
             if not names or len(set(names)) < len(names) or not set(names) <= set(known):
                 raise rc.UserError(f"choose different ones among {', '.join(known)}; got {names}")
         if self.depth in self.depths or len(set(self.depths)) < len(self.depths):
             raise rc.UserError(f"depths must be others than {self.depth}, and different, got {self.depths}")
-        outside = self.size**2 - (self.high - self.low + 1) ** 2
-        if not 0 < self.bumps <= outside - 2 * self.size:
-            raise rc.UserError(f"bumps must be between 1 and {outside - 2 * self.size} here, got {self.bumps}")
+        if not 0 < self.bumps <= self.outside - 2 * self.size:
+            raise rc.UserError(f"bumps must be between 1 and {self.outside - 2 * self.size} here, got {self.bumps}")
 
 
 QUICK = Settings(

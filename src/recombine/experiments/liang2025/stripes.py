@@ -20,24 +20,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
-    depth: int = 3
-    """ReLU blocks of the decoder"""
+class Settings(_hole.SmallSettings):
     bumps: int = 16
     """bumps from the donut that join the stripes"""
-    width: int = 16
-    """channels of the decoder"""
     steps: int = 600
     """updates of each network"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _hole.check_depth(self.depth)
-        outside = self.size**2 - (self.high - self.low + 1) ** 2
-        if not 0 <= self.bumps <= outside - 2 * self.size:
-            raise rc.UserError(f"bumps must be between 0 and {outside - 2 * self.size} here, got {self.bumps}")
+        if not 0 <= self.bumps <= self.outside - 2 * self.size:
+            raise rc.UserError(f"bumps must be between 0 and {self.outside - 2 * self.size} here, got {self.bumps}")
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=4, steps=40)
