@@ -64,12 +64,13 @@ def lines(axes, groups: dict[str, pd.DataFrame], x: str, y: str, colours: Sequen
         axes.plot(mean.index, mean.to_numpy(), "o-", color=colour, markersize=4, label=name)
 
 
-def by_layer(axes, rows: pd.DataFrame, colour: str, label: str) -> None:
-    """How well the constituents are read off each layer: a thin line a seed, from the code to the deepest layer."""
-    values = np.stack(list(rows["probes_unseen"]))
-    axes.plot(np.maximum(values, -1).T, color=colour, alpha=0.25, linewidth=0.8)
-    axes.plot(np.maximum(values, -1).mean(axis=0), "o-", color=colour, markersize=4, label=label)
-    axes.set(xlabel="layer (0 is the code)", xticks=range(values.shape[1]), ylim=(-1.05, 1.05))
+def by_layer(axes, rows: pd.DataFrame, colour: str, label: str, *, first: int = 0) -> None:
+    """How well the constituents are read off each layer: a thin line a seed, from the code (0) or a later layer on."""
+    values = np.maximum(np.stack(list(rows["probes_unseen"])), -1)[:, first:]
+    layers = range(first, first + values.shape[1])
+    axes.plot(layers, values.T, color=colour, alpha=0.25, linewidth=0.8)
+    axes.plot(layers, values.mean(axis=0), "o-", color=colour, markersize=4, label=label)
+    axes.set(xlabel="layer (0 is the code)", xticks=layers, ylim=(-1.05, 1.05))
 
 
 def r2_limits(axes, values: pd.Series) -> None:

@@ -65,6 +65,22 @@ class StudentSettings(_seeds.Seeded):
             raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.asked}")
 
 
+def check_counts(settings: StudentSettings, counts: Sequence[int]) -> None:
+    """Refuse numbers of training masks that do not rise, cannot tie the modules together, or leave none unseen."""
+    modules, hot = settings.modules, settings.hot
+    if len(counts) < 2 or list(counts) != sorted(set(counts)):
+        raise rc.UserError(f"counts must be two or more rising numbers, got {counts}")
+    if 1 + (hot - 1) * counts[0] < modules:
+        raise rc.UserError(f"{counts[0]} masks of {hot} modules cannot tie {modules} together")
+    if counts[-1] >= total(modules, hot):
+        raise rc.UserError(f"{counts[-1]} masks leave none unseen")
+
+
+def holding_out(masks: np.ndarray, count: int) -> float:
+    """The share to hold out so that exactly so many masks are trained on, whatever rounding does."""
+    return (len(masks) - count + 0.5) / len(masks)
+
+
 def total(modules: int, hot: int) -> int:
     """How many masks of one to `hot` modules there are."""
     return sum(comb(modules, k) for k in range(1, hot + 1))

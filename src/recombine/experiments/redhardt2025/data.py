@@ -23,10 +23,7 @@ class Settings(_students.StudentSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.counts) < 2 or list(self.counts) != sorted(set(self.counts)):
-            raise rc.UserError(f"counts must be two or more rising numbers, got {self.counts}")
-        if self.counts[0] < self.modules / self.hot:
-            raise rc.UserError(f"{self.counts[0]} masks of {self.hot} modules cannot cover {self.modules}")
+        _students.check_counts(self, self.counts)
 
 
 QUICK = Settings(**_students.QUICK | {"counts": (3, 6)})
@@ -40,9 +37,7 @@ GPU = Settings(
     precision="bfloat16",
     **_students.FULL,
 )
-PAPER = replace(
-    GPU, seeds=10, counts=(7, 14, 35, 70, 174, 348, 522, 609), steps=300_000, learning_rate=3e-4, cosine=False
-)
+PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522, 609), steps=300_000, learning_rate=3e-4, cosine=False)
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ def run(cell: Cell, watch) -> list[dict]:
 
     def support(count: int, seed: int):
         key = jax.random.fold_in(jax.random.key(settings.seed + 1), seed)
-        return rc.supports.random(masks, 1 - count / len(masks), key)
+        return rc.supports.random(masks, _students.holding_out(masks, count), key)
 
     return _students.train(
         settings,

@@ -38,12 +38,7 @@ class Settings(_students.StudentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("narrow")
-        if len(self.counts) < 2 or list(self.counts) != sorted(set(self.counts)):
-            raise rc.UserError(f"counts must be two or more rising numbers, got {self.counts}")
-        if self.counts[0] < self.modules / self.hot:
-            raise rc.UserError(f"{self.counts[0]} masks of {self.hot} modules cannot cover {self.modules}")
-        if self.counts[-1] >= _students.total(self.modules, self.hot):
-            raise rc.UserError(f"{self.counts[-1]} masks leave none unseen")
+        _students.check_counts(self, self.counts)
         if self.narrow >= self.width:
             raise rc.UserError(f"narrow students must be narrower than {self.width}, got {self.narrow}")
 
@@ -83,7 +78,7 @@ def named(count: int) -> str:
 
 def some(count: int, masks: np.ndarray, held_out: float, key) -> np.ndarray:
     """This many masks, at random."""
-    return rc.supports.random(masks, 1 - count / len(masks), key)
+    return rc.supports.random(masks, _students.holding_out(masks, count), key)
 
 
 def kinds(settings: Settings, width: int) -> dict[str, Support]:

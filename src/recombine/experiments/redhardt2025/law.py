@@ -110,7 +110,7 @@ def run(cell: Cell, watch) -> list[dict]:
 def shown(masks: np.ndarray, count: int, key) -> np.ndarray:
     """So many training masks, which use all modules equally."""
     # Half a mask more is held out, and rounded away again, lest a number a hair too small lose a whole one.
-    return rc.supports.equal(masks, (len(masks) - count + 0.5) / len(masks), key)
+    return rc.supports.equal(masks, _students.holding_out(masks, count), key)
 
 
 controls = _students.controls
@@ -137,8 +137,8 @@ FITTED = (
 )
 CLAIMS = (
     rc.Claim(
-        "a number linear in the modules is enough",
-        "However many modules there are, so many training masks for each lead a student to the masks it was not shown.",
+        "so many masks a module keep unseen ones answered",
+        "At the largest number of training masks a module, unseen masks are answered up to the most modules tried.",
         "scaling law, hyperteacher",
         effect=lambda t: _show.least(unseen(t)),
         margin=0.8,

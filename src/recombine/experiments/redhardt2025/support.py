@@ -186,7 +186,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for colour, label in ((plots.NEUTRAL, "seen tasks"), (plots.GOOD, "unseen, connected"), (plots.BAD, "unseen, not")):
         first.plot([], [], "o", color=colour, markersize=4, label=label)
     for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
-        _show.by_layer(third, groups[name], colour, name)
+        _show.by_layer(third, groups[name], colour, name, first=1)
     third.set_ylabel("R2 of constituents read off, unseen tasks")
     for place in (first, third):
         place.legend(fontsize=7, frameon=False, loc="lower left")
