@@ -263,7 +263,7 @@ CLAIMS = (
     ),
     rc.Claim(
         "a trained student of as many neurons errs less",
-        "At one size, that of the largest student, it errs less on unseen tasks than a network built of as many neurons.",
+        "At the size of the largest student, it errs less on unseen tasks than a network built of as many neurons.",
         "ours; stated before any run",
         effect=excess,
         margin=0.0,
