@@ -17,7 +17,7 @@ demo: .venv/ready ## both first experiments, small: two verdict tables and two f
 test: .venv/ready ## the whole suite but the slow part
 	$(BIN)/python -m pytest -n 2
 
-test-slow: .venv/ready ## real training runs beside their landmarks: about four minutes
+test-slow: .venv/ready ## real training runs beside their landmarks: about six minutes
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/ready ## formatting, style and types
