@@ -62,7 +62,7 @@ _HOME = {
     "train": "Recipe fit member_keys population",
     "tangents": "additive layer_geometry",
     "recording": "load_model load_record record records save_model save_record truth",
-    "claims": "Verdict by_seed interval judge judge_all",
+    "claims": "Verdict by_seed grouped_correlation interval judge judge_all",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 _MODULES = {"plots": "plots", "supports": "supports", "telling": "tasks.telling"}

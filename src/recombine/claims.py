@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import special
 
 from recombine.core import Check, Claim
+from recombine.measures.similarity import rank_correlation
 
 MIN_SEEDS = 5
 """Below this nothing is decided: four equal coin tosses happen by chance once in sixteen, five once in thirty-two."""
@@ -54,6 +55,28 @@ def interval(effects: np.ndarray) -> tuple[float, float]:
     """Student's 95 % interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
     half = _half_width(float(np.std(effects, ddof=1)), len(effects))
     return float(np.mean(effects) - half), float(np.mean(effects) + half)
+
+
+def grouped_correlation(
+    rows: pd.DataFrame, group: str, first: str, second: str, *, draws: int = 1000
+) -> tuple[float, float, float]:
+    """The rank correlation of two columns over all rows, with the 95 % interval of a bootstrap over groups.
+
+    Networks of one group are alike, so that whole groups are drawn: it says how far the number rests on those tried.
+    """
+    rows = rows[[group, first, second]].dropna()
+    groups = [part[[first, second]].to_numpy() for _, part in rows.groupby(group)]
+    if len(groups) < 2:
+        return float("nan"), float("nan"), float("nan")
+    rng = np.random.default_rng(0)
+
+    def correlation(chosen: np.ndarray) -> float:
+        pairs = np.concatenate([groups[i] for i in chosen])
+        return rank_correlation(pairs[:, 0], pairs[:, 1])
+
+    again = [correlation(rng.integers(len(groups), size=len(groups))) for _ in range(draws)]
+    low, high = np.quantile(again, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return correlation(np.arange(len(groups))), float(low), float(high)
 
 
 def _half_width(spread: float, seeds: int) -> float:

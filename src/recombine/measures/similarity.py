@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Match = Callable[[np.ndarray], np.ndarray]
 
@@ -19,7 +20,7 @@ def pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(np.sum(a * b, axis=1), norms, out=np.zeros(len(a)), where=norms != 0)
 
 
-def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
+def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
     """Spearman's correlation: of the ranks of two rows of numbers, ties sharing their mean rank."""
     from scipy.stats import rankdata
 

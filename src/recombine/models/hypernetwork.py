@@ -10,10 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from recombine.models.layers import Linear
-
-_CUT = 0.87962566
-"""The standard deviation of a standard normal that is cut at -2 and 2."""
+from recombine.models.layers import CUT, Linear
 
 
 class Hypernetwork(eqx.Module):
@@ -32,7 +29,7 @@ class Hypernetwork(eqx.Module):
     def __init__(self, code: int, inputs: int, outputs: int, *, width: int = 1024, key: jax.Array):
         written = (inputs + 1) * width + (width + 1) * outputs
         self.norm = eqx.nn.LayerNorm(code, eps=1e-6)
-        weight = jax.random.truncated_normal(key, -2.0, 2.0, (code, written)) * (code**-0.5 / _CUT)
+        weight = jax.random.truncated_normal(key, -2.0, 2.0, (code, written)) * (code**-0.5 / CUT)
         self.write = Linear(weight, jnp.zeros(written))
         self.inputs, self.width = inputs, width
 

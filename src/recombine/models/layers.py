@@ -15,6 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+CUT = 0.87962566103423978
+"""The standard deviation of a standard normal cut at +-2."""
+
 
 class Linear(eqx.Module):
     """x W + b along the last axis; W is (inputs, outputs)."""

@@ -11,9 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.models import fused
-from recombine.models.layers import Linear
-
-_CUT = 0.87962566103423978  # the standard deviation of a standard normal cut at +-2
+from recombine.models.layers import CUT, Linear
 
 
 class StudentMLP(eqx.Module):
@@ -55,7 +53,7 @@ def decays(params: Any) -> Any:
 
 def _draw(key: jax.Array, shapes: list[tuple[int, int]]) -> list[Linear]:
     ends = np.cumsum([fan_in * fan_out for fan_in, fan_out in shapes])
-    numbers = jnp.split(jax.random.truncated_normal(key, -2.0, 2.0, (ends[-1],)) / _CUT, ends[:-1])
+    numbers = jnp.split(jax.random.truncated_normal(key, -2.0, 2.0, (ends[-1],)) / CUT, ends[:-1])
     return [
         Linear(n.reshape(shape) * shape[0] ** -0.5, jnp.zeros(shape[1]))
         for n, shape in zip(numbers, shapes, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,17 @@ def peak_controls(column: str, wrong: Sequence[str], at_most: float) -> tuple[rc
         right,
         *(rc.Check(f"{column} is at most {at_most:g} for {n}", partial(room, n), at_least=0.0) for n in wrong),
     )
+
+
+def sound(rows: pd.DataFrame) -> pd.DataFrame:
+    """The networks that did not diverge, or all if none is left to draw."""
+    kept = rows[rows["diverged_at"] < 0]
+    return rows if kept.empty else kept
+
+
+def at_worst(rows: pd.DataFrame, effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
+    """An effect of each network, and of each seed the smallest; lost if one of its networks is."""
+    return effect(rows).groupby(rows["seed"]).agg(lambda values: values.min(skipna=False))
 
 
 ERROR_CONTROLS = (
@@ -75,10 +86,10 @@ def figure(settings: HoleSettings, table: pd.DataFrame, columns: dict[str, pd.Da
 
 def _maps(settings: HoleSettings, axes, rows: pd.DataFrame, title: str) -> list:
     """Two maps over (x, y), averaged over seeds, with the hole marked; returns the images, for their scales."""
-    sound = rows[rows["diverged_at"] < 0]
-    if sound.empty:
-        title, sound = f"{title}\nall diverged", rows
-    misplaced, errors = (np.mean(np.stack(list(sound[name])), axis=0) for name in ("peak_map", "error_map"))
+    kept = sound(rows)
+    if (kept["diverged_at"] >= 0).all():
+        title = f"{title}\nall diverged"
+    misplaced, errors = (np.mean(np.stack(list(kept[name])), axis=0) for name in ("peak_map", "error_map"))
     images = [
         rc.plots.heat_map(axes[0], misplaced, title=title, low=0, high=settings.size / 2),
         rc.plots.error_map(axes[1], errors),

@@ -165,7 +165,7 @@ def controls(settings: Settings) -> list[dict]:
 def at_worst_depth(table: pd.DataFrame, kind: str, effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
     """An effect of each network, and of each seed the smallest over depths; lost if one of its networks is."""
     rows = table[table.condition == kind]
-    return effect(rows).groupby(rows["seed"]).agg(lambda values: values.min(skipna=False))
+    return _show.at_worst(rows, effect)
 
 
 def layer(column: str, which: int, rows: pd.DataFrame) -> pd.Series:
@@ -255,7 +255,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     images = []
     for column, (kind, depth) in enumerate(shown):
         rows = table[(table.condition == kind) & (table.depth == depth)]
-        sound = rows[rows["diverged_at"] < 0] if (rows["diverged_at"] < 0).any() else rows
+        sound = _show.sound(rows)
         volumes = np.mean(np.stack(list(sound["volume_map"])), axis=0)
         images.append(plots.heat_map(axes[0, column], volumes, title=f"{kind}, depth {depth}", low=-2.0, high=0.5))
         plots.box(axes[0, column], settings.low, settings.high)

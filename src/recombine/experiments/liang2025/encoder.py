@@ -207,7 +207,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for column, (condition, does) in enumerate(pictures.items()):
         rows = table[table.condition == condition].sort_values(["diverged_at", "seed"])
         firsts[condition] = rows.iloc[0]
-        sound = rows[rows["diverged_at"] < 0] if (rows["diverged_at"] < 0).any() else rows
+        sound = _show.sound(rows)
         right = np.mean(np.stack(list(sound["peak_map"])) == 0, axis=0)
         image = plots.heat_map(axes[0, column], right, title=f"{condition}:\n{does}", low=0, high=1)
         plots.box(axes[0, column], settings.low, settings.high)

@@ -78,7 +78,7 @@ NOT_COMPOSING = ("blind", *_show.MEMORISERS)
 def at_worst(table: pd.DataFrame, codes: Sequence[str], effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
     """An effect of each network, and of each seed the smallest over codes; lost if one of its networks is."""
     rows = table[table.condition.isin(list(codes))]
-    return effect(rows).groupby(rows["seed"]).agg(lambda values: values.min(skipna=False))
+    return _show.at_worst(rows, effect)
 
 
 def fits(codes: Sequence[str], share: float) -> rc.Check:

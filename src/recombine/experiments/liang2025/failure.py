@@ -76,7 +76,7 @@ controls = _hole.controls
 def at_worst_depth(table: pd.DataFrame, effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
     """An effect of each network, and of each seed the smallest over depths; lost if one of its networks is."""
     rows = table[table.condition == "donut"]
-    return effect(rows).groupby(rows["seed"]).agg(lambda values: values.min(skipna=False))
+    return _show.at_worst(rows, effect)
 
 
 FITS = rc.Check(

@@ -195,7 +195,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             low=0,
             high=1,
         )
-        sound = rows[rows["diverged_at"] < 0] if (rows["diverged_at"] < 0).any() else rows
+        sound = _show.sound(rows)
         misplaced = np.mean(np.stack(list(sound["peak_map"])), axis=0)
         image = plots.heat_map(axes[1, column], misplaced, title="misplaced by", low=0, high=settings.size / 2)
         groups = {"trained": "accuracy0_trained", "unseen": "accuracy0_unseen", "± 1": "accuracy1_unseen"}

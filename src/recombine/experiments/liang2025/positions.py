@@ -248,7 +248,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     figure, axes = plots.panels(rows=5, columns=len(kinds) + 1)
     for column, (name, depth) in enumerate(kinds):
         rows = table[(table.condition == name) & (table.depth == depth)].sort_values(["diverged_at", "seed"])
-        sound = rows[rows["diverged_at"] < 0] if (rows["diverged_at"] < 0).any() else rows
+        sound = _show.sound(rows)
         errors = np.mean(np.stack(list(sound["error_map"])), axis=0)
         image = plots.error_map(axes[0, column], errors, title=f"{name},\ndepth {depth}")
         plots.box(axes[0, column], settings.start, settings.size - 1)

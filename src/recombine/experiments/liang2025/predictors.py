@@ -224,23 +224,8 @@ def correlations(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def over_networks(table: pd.DataFrame, column: str, draws: int = 1000) -> tuple[float, float, float]:
-    """The correlation over all networks at once, with the 95 % interval of a bootstrap over ways to train.
-
-    Networks of one way are alike, so that whole ways are drawn: it says how far the ranking rests on those tried.
-    """
-    rows = learnt(table)[["way", column, "accuracy1_hole"]].dropna()
-    groups = [group[[column, "accuracy1_hole"]].to_numpy() for _, group in rows.groupby("way")]
-    if not groups:
-        return float("nan"), float("nan"), float("nan")
-    rng = np.random.default_rng(0)
-
-    def correlation(chosen: np.ndarray) -> float:
-        pairs = np.concatenate([groups[i] for i in chosen])
-        return rc.rank_correlation(pairs[:, 0], pairs[:, 1])
-
-    again = [correlation(rng.integers(len(groups), size=len(groups))) for _ in range(draws)]
-    low, high = np.quantile(again, [0.025, 0.975])
-    return correlation(np.arange(len(groups))), float(low), float(high)
+    """The correlation over all networks at once, with the 95 % interval of a bootstrap over ways to train."""
+    return rc.grouped_correlation(learnt(table), "way", column, "accuracy1_hole", draws=draws)
 
 
 CONTROLS = (

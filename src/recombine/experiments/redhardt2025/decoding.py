@@ -167,23 +167,8 @@ def correlations(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def over_students(table: pd.DataFrame, column: str, draws: int = 1000) -> tuple[float, float, float]:
-    """The correlation over all students at once, with the 95 % interval of a bootstrap over conditions.
-
-    Students of one condition are alike, so that whole conditions are drawn.
-    """
-    rows = _show.trained(table)[["condition", column, "r2_unseen"]].dropna()
-    groups = [group[[column, "r2_unseen"]].to_numpy() for _, group in rows.groupby("condition")]
-    if len(groups) < 2:
-        return (float("nan"),) * 3
-    rng = np.random.default_rng(0)
-
-    def correlation(chosen: np.ndarray) -> float:
-        pairs = np.concatenate([groups[i] for i in chosen])
-        return rc.rank_correlation(pairs[:, 0], pairs[:, 1])
-
-    again = [correlation(rng.integers(len(groups), size=len(groups))) for _ in range(draws)]
-    low, high = np.quantile(again, [0.025, 0.975])
-    return correlation(np.arange(len(groups))), float(low), float(high)
+    """The correlation over all students at once, with the 95 % interval of a bootstrap over conditions."""
+    return rc.grouped_correlation(_show.trained(table), "condition", column, "r2_unseen", draws=draws)
 
 
 def most(table: pd.DataFrame) -> dict:
