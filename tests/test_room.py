@@ -33,7 +33,7 @@ def test_on_a_cpu_the_cache_decides():
 
 def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monkeypatch):
     whole = rc.population(TASK, SPLIT, make, KEYS, RECIPE)
-    advance, tried = train._advance, []
+    advance, tried = train.advancing(False), []
 
     def small_device(*args, at_once, **more):
         tried.append(at_once)
@@ -41,7 +41,7 @@ def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monke
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
         return advance(*args, at_once=at_once, **more)
 
-    monkeypatch.setattr(train, "_advance", small_device)
+    monkeypatch.setattr(train, "advancing", lambda large: small_device)
     split = rc.population(TASK, SPLIT, make, KEYS, RECIPE)
     assert tried == [4, 2, 1]
     assert np.allclose(whole.losses, split.losses, rtol=1e-5)
@@ -52,3 +52,9 @@ def test_one_network_too_large_is_one_line_and_other_errors_stay_what_they_are()
         train._fewer(1, 4, jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
         train._fewer(4, 4, jax.errors.JaxRuntimeError("INTERNAL: something else"))
+
+
+def test_what_a_network_takes_is_at_least_its_weights_their_moments_and_its_batch():
+    one, two = (train.footprint(TASK, SPLIT, make, KEYS[:n], RECIPE) for n in (1, 2))
+    weights = sum(a.size for a in jax.tree.leaves(make(KEYS[0])) if hasattr(a, "size"))
+    assert 3 * 4 * weights < two - one < one

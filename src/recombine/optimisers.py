@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import jax
 import optax
 
 
-def adamw(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
-    """AdamW at a constant learning rate."""
-    return optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"])
+def adamw(dials: Mapping[str, jax.Array], steps: int, *, moments: Any = None) -> optax.GradientTransformation:
+    """AdamW at a constant learning rate; `moments` is what the first moments are kept in, if not float32."""
+    return optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mu_dtype=moments)
 
 
 def adamw_cosine(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:

@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.models import fused
+from recombine.models import fused, passes
 
-SIZES = (12, 32, 16, 10)
+KERNELS = {
+    "fused": (lambda x, layers: fused.relu_network(x, layers, interpret=True), (12, 32, 16, 10)),
+    "passes": (lambda x, layers: passes.relu_network(x, layers, True), (12, 512, 10)),
+}
 
 
-@pytest.fixture(scope="module")
-def layers():
+def drawn(sizes):
     rng = np.random.default_rng(0)
-    shapes = pairwise(SIZES)
+    shapes = pairwise(sizes)
     return [
         (jnp.asarray(rng.normal(size=s) / s[0] ** 0.5, jnp.float32), jnp.asarray(rng.normal(size=s[1]), jnp.float32))
         for s in shapes
@@ -31,18 +33,16 @@ def plain(x, layers):
     return x @ layers[-1][0] + layers[-1][1]
 
 
-def test_the_kernels_give_the_plain_networks_answers_and_gradients(layers):
-    x = jnp.asarray(np.random.default_rng(1).normal(size=(2 * fused.TILE, SIZES[0])), jnp.float32)
-    many = jax.tree.map(lambda a: jnp.stack([a, 1.1 * a]), layers)
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_kernels_give_the_plain_networks_answers_and_gradients(name):
+    network, sizes = KERNELS[name]
+    x = jnp.asarray(np.random.default_rng(1).normal(size=(2 * fused.TILE, sizes[0])), jnp.float32)
+    many = jax.tree.map(lambda a: jnp.stack([a, 1.1 * a]), drawn(sizes))
 
-    def loss(network, layers):
-        return jnp.mean(network(x, layers) ** 2)
+    def with_gradients(network):
+        return jax.vmap(jax.value_and_grad(lambda p, x: jnp.mean(network(x, p) ** 2), (0, 1)), (0, None))(many, x)
 
-    def interpreted(x, layers):
-        return fused.relu_network(x, layers, interpret=True)
-
-    found = jax.vmap(jax.value_and_grad(lambda p: loss(interpreted, p)))(many)
-    wanted = jax.vmap(jax.value_and_grad(lambda p: loss(plain, p)))(many)
+    found, wanted = with_gradients(network), with_gradients(plain)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
         assert np.allclose(a, b, atol=1e-5)
 
@@ -53,6 +53,9 @@ def test_the_kernels_take_whole_tiles_of_bfloat16_and_widths_that_are_powers_of_
     assert not fused.fits(4 * fused.TILE, [256], jnp.float32)
     assert not fused.fits(4 * fused.TILE, [100], jnp.bfloat16)
     assert not fused.fits(4 * fused.TILE, [512], jnp.bfloat16)
+    assert passes.fits(4 * fused.TILE, [512, 1024], jnp.bfloat16)
+    assert not passes.fits(4 * fused.TILE, [256], jnp.bfloat16)
+    assert not passes.fits(4 * fused.TILE, [1000], jnp.bfloat16)
 
 
 def test_a_batch_at_once_is_the_model_for_each():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 import recombine as rc
+from recombine.train import footprint
 from recombine.watch import Progress, Quiet
 
 
@@ -29,31 +32,49 @@ class Clock(Quiet):
         self.times.append(time.perf_counter())
 
 
-def train(
-    members: int,
+class Work(NamedTuple):
+    """What is trained, and how."""
+
+    task: rc.Task
+    split: rc.Split
+    make: Callable[[jax.Array], rc.StudentMLP]
+    recipe: rc.Recipe
+
+
+def work(
     *,
     width: int,
     depth: int,
     steps: int,
-    repeats: int,
+    chunks: int,
     compute: Any,
     modules: int = 16,
     size: int = 16,
     samples: int = 16,
     tasks: int = 128,
-    first: int = 0,
-) -> list[float]:
-    """Seconds of `repeats` stretches of `steps` updates of the whole population, after one that compiles."""
+) -> Work:
     family = task(modules, size, samples)
     inputs, outputs = rc.widths(family)
-    masks = family.combinations[:, 1:]
-    split = rc.Split(family.combinations, rc.supports.random(masks, 0.25, jax.random.key(1)))
+    split = rc.Split(family.combinations, rc.supports.random(family.combinations[:, 1:], 0.25, jax.random.key(1)))
+    optimiser = partial(rc.adamw, moments=None if compute == jnp.float32 else compute)
+    recipe = rc.Recipe(steps, tasks, optimiser, compute=compute, chunks=chunks)
+    return Work(family, split, partial(_make, inputs, outputs, width, depth), recipe)
 
-    def make(key: jax.Array) -> rc.StudentMLP:
-        return rc.StudentMLP(inputs, outputs, width=width, depth=depth, key=key)
 
-    clock = Clock()
-    recipe = rc.Recipe(steps * (repeats + 1), tasks, compute=compute, chunks=repeats + 1)
+def _make(inputs: int, outputs: int, width: int, depth: int, key: jax.Array) -> rc.StudentMLP:
+    return rc.StudentMLP(inputs, outputs, width=width, depth=depth, key=key)
+
+
+def train(members: int, *, steps: int, repeats: int, first: int = 0, **sizes) -> list[float]:
+    """Seconds of `repeats` stretches of `steps` updates of the whole population, after one that compiles."""
+    it, clock = work(steps=steps * (repeats + 1), chunks=repeats + 1, **sizes), Clock()
     keys = rc.member_keys(0, range(first, first + members))
-    rc.population(family, split, make, keys, recipe, dials={"learning_rate": 3e-4}, watch=clock)
+    rc.population(*it[:3], keys, it.recipe, dials={"learning_rate": 3e-4}, watch=clock)
     return [later - sooner for sooner, later in zip(clock.times, clock.times[1:], strict=False)]
+
+
+def bytes_for_one(**sizes) -> int:
+    """What one network more adds to the memory that a population takes."""
+    it = work(steps=4, chunks=1, **sizes)
+    four, eight = (footprint(*it[:3], rc.member_keys(0, range(n)), it.recipe) for n in (4, 8))
+    return (eight - four) // 4

@@ -7,8 +7,9 @@ from statistics import median
 import jax
 import jax.numpy as jnp
 
+from recombine import room
 from recombine.bench import device, spread
-from recombine.bench._students import train
+from recombine.bench._students import bytes_for_one, train
 
 # Steps per second of the authors' released loop on one H200, which trains one network at a time.
 AUTHORS = {256: 640, 1024: 740}
@@ -43,8 +44,10 @@ def against_separate(members: int, width: int, depth: int, steps: int, *, repeat
 
 
 def beside_authors(width: int, members: int, compute, steps: int, *, repeats: int) -> dict:
-    times = train(members, width=width, depth=4, steps=steps, repeats=repeats, compute=compute)
-    rates = sorted(round(members * steps / t) for t in times)
+    """Speed beside the authors' loop, the memory of one network, and how many would fit side by side."""
+    sizes = {"width": width, "depth": 4, "compute": compute}
+    rates = sorted(round(members * steps / t) for t in train(members, steps=steps, repeats=repeats, **sizes))
+    one = bytes_for_one(**sizes)
     return {
         "width": width,
         "members": members,
@@ -52,4 +55,6 @@ def beside_authors(width: int, members: int, compute, steps: int, *, repeats: in
         "model_steps_per_second": rates,
         "authors": AUTHORS[width],
         "ratio_to_authors": round(median(rates) / AUTHORS[width], 1),
+        "bytes_per_network": one,
+        "networks_that_fit": int(room.SHARE * (room.device_memory() or 0)) // one,
     }

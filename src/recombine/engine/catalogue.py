@@ -30,7 +30,7 @@ _CODE = (
     "encodings.py",
     "room.py",
     "optimisers.py",
-    "train.py",
+    "train",
     "recording.py",
     "tangents.py",
     "theory",

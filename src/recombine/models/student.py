@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.models import fused
+from recombine.models import fused, passes
 from recombine.models.layers import CUT, Linear
 
 
@@ -38,12 +38,14 @@ class StudentMLP(eqx.Module):
         return self.read_out(x), acts
 
     def many(self, x: jax.Array) -> jax.Array:
-        """The answers to a batch at once, without activations: in one kernel where that is possible, else as above."""
+        """The answers to a batch at once, without activations: by kernels of ours where they fit, else as above."""
         layers = [(layer.weight, layer.bias) for layer in (*self.hidden, self.read_out)]
-        rows = x.reshape(-1, x.shape[-1])
-        if jax.default_backend() == "cpu" or not fused.fits(len(rows), [w.shape[1] for w, _ in layers[:-1]], x.dtype):
-            return jax.vmap(self)(x)[0]
-        return fused.relu_network(rows, layers).reshape(*x.shape[:-1], -1)
+        rows, widths = x.reshape(-1, x.shape[-1]), [layer.weight.shape[1] for layer in self.hidden]
+        if jax.default_backend() != "cpu":
+            for kernels in (fused, passes):
+                if kernels.fits(len(rows), widths, x.dtype):
+                    return kernels.relu_network(rows, layers).reshape(*x.shape[:-1], -1)
+        return jax.vmap(self)(x)[0]
 
 
 def decays(params: Any) -> Any:

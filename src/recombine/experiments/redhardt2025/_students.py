@@ -127,15 +127,27 @@ def support_key(settings: StudentSettings, seed: int):
     return jax.random.fold_in(jax.random.key(settings.seed + 1), seed)
 
 
-def on_matrices(cosine: bool, dials: Mapping[str, Any], steps: int):
-    """AdamW that decays matrices alone, at a constant learning rate or one that falls to a fiftieth along a cosine."""
+def on_matrices(cosine: bool, moments: Any, dials: Mapping[str, Any], steps: int):
+    """AdamW that decays matrices alone, at a constant learning rate or one that falls to a fiftieth along a cosine.
+
+    First moments are kept in `moments`, since they are read and written as often as all weights.
+    """
     import optax
 
     schedule = optax.cosine_decay_schedule(1.0, steps, alpha=0.02) if cosine else optax.constant_schedule(1.0)
     return optax.chain(
-        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=rc.decays),
+        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=rc.decays, mu_dtype=moments),
         optax.scale_by_schedule(schedule),
     )
+
+
+@cache
+def arithmetic(cosine: bool, precision: str) -> dict[str, Any]:
+    """What a recipe needs to know of the schedule and of the precision."""
+    import jax.numpy as jnp
+
+    compute = getattr(jnp, precision)
+    return {"optimiser": partial(on_matrices, cosine, compute), "compute": compute}
 
 
 def student(settings: StudentSettings, task: rc.Task):
@@ -170,8 +182,7 @@ def train(
 
     chosen = [rc.supports.for_teacher(task.combinations, w["seed"], s) for w, s in zip(who, supports, strict=True)]
     keys = jax.vmap(partial(jax.random.fold_in, jax.random.key(settings.seed)))(jnp.array([w["seed"] for w in who]))
-    optimiser = partial(on_matrices, settings.cosine)
-    recipe = rc.Recipe(settings.steps, settings.tasks, optimiser, compute=getattr(jnp, settings.precision))
+    recipe = rc.Recipe(settings.steps, settings.tasks, **arithmetic(settings.cosine, settings.precision))
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     splits = [rc.Split(task.combinations, rows) for rows in chosen]
     run = rc.population(task, splits, make, keys, recipe, dials=dials, watch=watch, label=label)

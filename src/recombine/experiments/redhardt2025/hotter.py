@@ -110,15 +110,13 @@ def training_masks(settings: Settings, hot: int, masks: np.ndarray, seed: int) -
 
 def train(settings: Settings, task: rc.Task, chosen: list[np.ndarray], cell: Cell, watch):
     """One student for each seed on its own rows."""
-    import jax.numpy as jnp
-
-    optimiser = partial(_students.on_matrices, settings.cosine)
+    arithmetic = _students.arithmetic(settings.cosine, settings.precision)
     return rc.population(
         task,
         [rc.Split(task.combinations, rows) for rows in chosen],
         _students.student(settings, task),
         rc.member_keys(settings.seed, cell.members),
-        rc.Recipe(settings.steps, settings.tasks, optimiser, compute=getattr(jnp, settings.precision)),
+        rc.Recipe(settings.steps, settings.tasks, **arithmetic),
         dials={"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay},
         watch=watch,
         label=f"hot-{cell.hot}",

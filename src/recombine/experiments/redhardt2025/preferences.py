@@ -154,11 +154,9 @@ def run(cell: Cell, watch) -> list[dict]:
 
 def train(settings: Settings, task: rc.Task, chosen: list[np.ndarray], *, seeds: list[int], watch):
     """One student for each set of rows, in one population; a seed's students start alike."""
-    import jax.numpy as jnp
-
     inputs, _ = rc.widths(task)
-    optimiser, compute = partial(_students.on_matrices, settings.cosine), getattr(jnp, settings.precision)
-    recipe = rc.Recipe(settings.steps, settings.episodes, optimiser, rc.masked_cross_entropy, compute=compute)
+    arithmetic = _students.arithmetic(settings.cosine, settings.precision)
+    recipe = rc.Recipe(settings.steps, settings.episodes, loss=rc.masked_cross_entropy, **arithmetic)
     return rc.population(
         task,
         [rc.Split(task.combinations, rows) for rows in chosen],

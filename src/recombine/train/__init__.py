@@ -10,57 +10,25 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from recombine import room
 from recombine.core import Model, Split, Task, UserError
 from recombine.optimisers import adamw, adamw_cosine
+from recombine.train.program import LARGE, Given, Program, Recipe, State, advancing
 from recombine.watch import Progress, Quiet, Watch
 
 POINTS_PER_CHUNK = 50
 
 
-def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
-    return jnp.mean((y_hat - y) ** 2)
-
-
 def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
     """One independent key for each member's number, whoever its neighbours are."""
     return jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(jnp.asarray(members))
-
-
-class Penalty(Protocol):
-    """What is added to the loss, given the model, a batch's activations, the dials and how far training is (0 to 1)."""
-
-    def __call__(
-        self, model: Any, acts: dict[str, jax.Array], dials: Mapping[str, jax.Array], progress: jax.Array, /
-    ) -> jax.Array: ...
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to train: everything that shapes the compiled program. Numbers that do not are dials."""
-
-    steps: int
-    batch: int = 32
-    optimiser: Callable[[Mapping[str, jax.Array], int], optax.GradientTransformation] = adamw
-    loss: Callable[[jax.Array, jax.Array], jax.Array] = squared_error
-    penalty: Penalty | None = None
-    compute: Any = jnp.float32
-    chunks: int = 20
-
-    @property
-    def chunk(self) -> int:
-        """Steps between two looks from outside: a divisor of all steps where there is one near, to compile once."""
-        wanted = max(1, self.steps // self.chunks)
-        even = max(k for k in range(1, wanted + 1) if self.steps % k == 0)
-        return even if 2 * even >= wanted else wanted
 
 
 DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2}
@@ -87,65 +55,6 @@ class Run:
         )
 
 
-class State(eqx.Module):
-    """What changes from step to step, for one member."""
-
-    params: Any
-    optimiser: Any
-    diverged_at: jax.Array
-
-
-class Given(eqx.Module):
-    """What stays as it is, for one member."""
-
-    key: jax.Array
-    rows: jax.Array
-    count: jax.Array
-    dials: dict[str, jax.Array]
-
-
-@dataclass(frozen=True)
-class Program:
-    """The part of a run that the compiler bakes in; equal programs are compiled once a process."""
-
-    sample: Callable[..., Any]
-    static: Any
-    recipe: Recipe
-
-    def objective(self, params: Any, given: Given, x: jax.Array, y: jax.Array, progress: jax.Array) -> jax.Array:
-        """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
-        model = eqx.combine(_cast(params, self.recipe.compute), self.static)
-        x = _cast(x, self.recipe.compute)
-        if self.recipe.penalty is None and hasattr(model, "many"):
-            return self.recipe.loss(model.many(x).astype(jnp.float32), y)
-        y_hat, acts = jax.vmap(model)(x)
-        loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
-        if self.recipe.penalty is None:
-            return loss
-        return loss + self.recipe.penalty(eqx.combine(params, self.static), acts, given.dials, progress)
-
-    def step(self, given: Given, combinations: jax.Array, state: State, index: jax.Array) -> tuple[State, jax.Array]:
-        """One batch, drawn uniformly from the training combinations, and one update."""
-        choose, draw = jax.random.split(jax.random.fold_in(given.key, index))
-        rows = given.rows[jax.random.randint(choose, (self.recipe.batch,), 0, given.count)]
-        x, y = jax.vmap(self.sample)(combinations[rows], jax.random.split(draw, self.recipe.batch))
-        progress = index / self.recipe.steps
-        loss, grads = jax.value_and_grad(self.objective)(state.params, given, x, y, progress)
-        optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
-        updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
-        bad = (state.diverged_at < 0) & ~jnp.isfinite(loss)
-        diverged_at = jnp.where(bad, index, state.diverged_at)
-        return State(optax.apply_updates(state.params, updates), optimiser_state, diverged_at), loss
-
-    def start(self, params: Any, given: Given) -> State:
-        optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
-        return State(params, optimiser.init(params), jnp.full((), -1, jnp.int32))
-
-
-def _cast(tree: Any, dtype: Any) -> Any:
-    return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)
-
-
 def members_at_once(program: Program, params: Any, given: Given, combinations: jax.Array) -> int:
     """How many members to compute together, from the shapes of one: see `room`."""
 
@@ -161,28 +70,6 @@ def members_at_once(program: Program, params: Any, given: Given, combinations: j
         parameters=sum(s.size for s in jax.tree.leaves(first)),
         limit=room.device_memory(),
     )
-
-
-@partial(jax.jit, static_argnames=("program", "length", "at_once"), donate_argnames=("state",))
-def _advance(
-    state: State,
-    given: Given,
-    combinations: jax.Array,
-    first: jax.Array,
-    *,
-    program: Program,
-    length: int,
-    at_once: int,
-):
-    """Train every member for `length` steps from step `first` on."""
-
-    def member(both: tuple[State, Given]) -> tuple[State, jax.Array]:
-        body = partial(program.step, both[1], combinations)
-        return jax.lax.scan(body, both[0], first + jnp.arange(length))
-
-    if at_once == len(given.count):
-        return jax.vmap(member)((state, given))
-    return jax.lax.map(member, (state, given), batch_size=at_once)
 
 
 @eqx.filter_jit
@@ -228,10 +115,11 @@ def population(
     state, losses, done = begin()
     combinations = jnp.asarray(task.combinations)
     at_once = members_at_once(program, params, given, combinations)
+    advance = _advancing(params)
     while done < recipe.steps:
         length = min(recipe.chunk, recipe.steps - done)
         try:
-            state, curve = _advance(
+            state, curve = advance(
                 state, given, combinations, jnp.asarray(done), program=program, length=length, at_once=at_once
             )
             losses.append(_thin(np.asarray(curve)))
@@ -245,6 +133,21 @@ def population(
     model = eqx.combine(state.params, program.static)
     watch.trained(label, model)
     return Run(model, np.concatenate(losses, axis=1), _diverged_at(state, recipe.steps))
+
+
+def footprint(task: Task, split: Split, make: Callable[[jax.Array], Model], keys: jax.Array, recipe: Recipe) -> int:
+    """Bytes that training one network for every key side by side takes at its peak, as the compiler plans them."""
+    given, params, program = _prepare(task, split, make, keys, recipe=recipe, dials=DIALS)
+    state = jax.eval_shape(partial(_begin, program=program), params, given)
+    work = state, given, jnp.asarray(task.combinations), jnp.asarray(0)
+    lowered = _advancing(params).lower(*work, program=program, length=recipe.chunk, at_once=len(keys))
+    plan = lowered.compile().memory_analysis()
+    sizes = plan.argument_size_in_bytes + plan.output_size_in_bytes + plan.temp_size_in_bytes
+    return sizes - plan.alias_size_in_bytes
+
+
+def _advancing(params: Any) -> Any:
+    return advancing(any(a[0].size >= LARGE for a in jax.tree.leaves(params)))
 
 
 def _fewer(at_once: int, members: int, error: Exception) -> int:

@@ -1,0 +1,152 @@
+"""What the compiler makes of a run: one batch, one update, for one member; and the loop over steps and members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from recombine.optimisers import adamw
+
+
+def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
+    return jnp.mean((y_hat - y) ** 2)
+
+
+class Penalty(Protocol):
+    """What is added to the loss, given the model, a batch's activations, the dials and how far training is (0 to 1)."""
+
+    def __call__(
+        self, model: Any, acts: dict[str, jax.Array], dials: Mapping[str, jax.Array], progress: jax.Array, /
+    ) -> jax.Array: ...
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train: everything that shapes the compiled program. Numbers that do not are dials."""
+
+    steps: int
+    batch: int = 32
+    optimiser: Callable[[Mapping[str, jax.Array], int], optax.GradientTransformation] = adamw
+    loss: Callable[[jax.Array, jax.Array], jax.Array] = squared_error
+    penalty: Penalty | None = None
+    compute: Any = jnp.float32
+    chunks: int = 20
+
+    @property
+    def chunk(self) -> int:
+        """Steps between two looks from outside: a divisor of all steps where there is one near, to compile once."""
+        wanted = max(1, self.steps // self.chunks)
+        even = max(k for k in range(1, wanted + 1) if self.steps % k == 0)
+        return even if 2 * even >= wanted else wanted
+
+
+class State(eqx.Module):
+    """What changes from step to step, for one member."""
+
+    params: Any
+    optimiser: Any
+    diverged_at: jax.Array
+
+
+class Given(eqx.Module):
+    """What stays as it is, for one member."""
+
+    key: jax.Array
+    rows: jax.Array
+    count: jax.Array
+    dials: dict[str, jax.Array]
+
+
+@dataclass(frozen=True)
+class Program:
+    """The part of a run that the compiler bakes in; equal programs are compiled once a process."""
+
+    sample: Callable[..., Any]
+    static: Any
+    recipe: Recipe
+
+    def objective(self, params: Any, given: Given, x: jax.Array, y: jax.Array, progress: jax.Array) -> jax.Array:
+        """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
+        model = eqx.combine(_cast(params, self.recipe.compute), self.static)
+        x = _cast(x, self.recipe.compute)
+        if self.recipe.penalty is None and hasattr(model, "many"):
+            return self.recipe.loss(model.many(x).astype(jnp.float32), y)
+        y_hat, acts = jax.vmap(model)(x)
+        loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
+        if self.recipe.penalty is None:
+            return loss
+        return loss + self.recipe.penalty(eqx.combine(params, self.static), acts, given.dials, progress)
+
+    def lowered(self, params: Any) -> Any:
+        """The parameters at the precision they are computed with; None where they are used as they are."""
+        as_they_are = self.recipe.compute == jnp.float32 or self.recipe.penalty is not None
+        return None if as_they_are else _cast(params, self.recipe.compute)
+
+    def step(
+        self, given: Given, combinations: jax.Array, carried: tuple[State, Any], index: jax.Array
+    ) -> tuple[tuple[State, Any], jax.Array]:
+        """One batch, drawn uniformly from the training combinations, and one update."""
+        state, low = carried
+        choose, draw = jax.random.split(jax.random.fold_in(given.key, index))
+        rows = given.rows[jax.random.randint(choose, (self.recipe.batch,), 0, given.count)]
+        x, y = jax.vmap(self.sample)(combinations[rows], jax.random.split(draw, self.recipe.batch))
+        progress = index / self.recipe.steps
+        used = state.params if low is None else low
+        loss, grads = jax.value_and_grad(self.objective)(used, given, x, y, progress)
+        grads = _cast(grads, jnp.float32)
+        optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
+        bad = (state.diverged_at < 0) & ~jnp.isfinite(loss)
+        diverged_at = jnp.where(bad, index, state.diverged_at)
+        params = optax.apply_updates(state.params, updates)
+        # Lowered here and carried: the update writes both, where lowering at the next step would read all again.
+        return (State(params, optimiser_state, diverged_at), self.lowered(params)), loss
+
+    def start(self, params: Any, given: Given) -> State:
+        optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        return State(params, optimiser.init(params), jnp.full((), -1, jnp.int32))
+
+
+def _cast(tree: Any, dtype: Any) -> Any:
+    return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)
+
+
+def advance(
+    state: State,
+    given: Given,
+    combinations: jax.Array,
+    first: jax.Array,
+    *,
+    program: Program,
+    length: int,
+    at_once: int,
+):
+    """Train every member for `length` steps from step `first` on."""
+
+    def member(both: tuple[State, Given]) -> tuple[State, jax.Array]:
+        state, given = both
+        body = partial(program.step, given, combinations)
+        (state, _), losses = jax.lax.scan(body, (state, program.lowered(state.params)), first + jnp.arange(length))
+        return state, losses
+
+    if at_once == len(given.count):
+        return jax.vmap(member)((state, given))
+    return jax.lax.map(member, (state, given), batch_size=at_once)
+
+
+LARGE = 2**20  # numbers in a matrix from which on the vendor's products beat the compiler's own on a GPU
+
+
+@cache
+def advancing(large: bool) -> Callable[..., Any]:
+    """`advance`, compiled for parameters among which there are large matrices, or none."""
+    options = {"xla_gpu_enable_triton_gemm": False} if large and jax.default_backend() == "gpu" else None
+    static = ("program", "length", "at_once")
+    return jax.jit(advance, static_argnames=static, donate_argnames=("state",), compiler_options=options)
