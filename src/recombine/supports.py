@@ -112,6 +112,15 @@ def non_compositional(masks: np.ndarray, held_out: float, key: jax.Array) -> np.
     return masks[:, -1] == 0
 
 
+def parted(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
+    """Every mask within the first or within the second half of the modules, whatever share that holds out.
+
+    Covers, does not connect, and leaves no module rare, as `disconnected` does.
+    """
+    cut = masks.shape[1] // 2
+    return ~(masks[:, :cut].any(axis=1) & masks[:, cut:].any(axis=1))
+
+
 def ring(masks: np.ndarray) -> np.ndarray:
     """Single modules and pairs of modules one or two steps apart on a ring; masks have at most two modules."""
     modules, (first, last) = _pairs(masks), _ends(masks)

@@ -32,8 +32,10 @@ class Settings(_students.StudentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("more")
-        if list(self.levels) != sorted(set(self.levels)):
-            raise rc.UserError(f"further students must see more than {self.hot} modules at once, got {self.further}")
+        if list(self.levels) != sorted(set(self.levels)) or self.hot + 1 not in self.further:
+            raise rc.UserError(
+                f"further students must see {self.hot + 1} modules at once, and more, got {self.further}"
+            )
         if self.levels[-1] + self.more > self.modules:
             raise rc.UserError(f"tasks of {self.levels[-1] + self.more} modules cannot be made of {self.modules}")
 
@@ -207,6 +209,17 @@ CLAIMS = (
         margin=0.05,
         unit="R2 on unseen tasks, as many modules minus one more",
         preconditions=FITTED,
+        controls=CONTROLS,
+    ),
+    rc.Claim(
+        "and worse than one that saw as many",
+        "Unseen tasks of three modules are answered worse by a student that saw two at once than by one that"
+        " saw three.",
+        "ours; stated before any run",
+        effect=lambda t: rc.by_seed(t, "r2_unseen", hot=t["hot"].min() + 1) - coolest(t, "r2_more"),
+        margin=0.02,
+        unit="R2 on unseen tasks of one module more than the first saw, second student minus first",
+        preconditions=(*FITTED, _show.fitted(0.9)),
         controls=CONTROLS,
     ),
 )

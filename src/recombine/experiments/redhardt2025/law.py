@@ -51,8 +51,9 @@ QUICK = Settings(**_students.QUICK | {"modules": 5, "fewer": (4,), "hot": 3, "mu
 LAPTOP = Settings(tasks=64, steps=1800)
 GPU = Settings(
     seeds=5,
-    fewer=(8, 16, 24),
-    multiples=(2, 3, 4, 6, 8, 10),
+    hot=4,
+    fewer=(8, 16),
+    multiples=(4, 8, 16),
     width=1024,
     steps=20_000,
     learning_rate=1e-3,
@@ -62,7 +63,6 @@ GPU = Settings(
 PAPER = replace(
     GPU,
     seeds=10,
-    hot=4,
     modules=28,
     fewer=tuple(range(10, 28, 2)),
     multiples=(2, 3, 4, 6, 8, 12, 16, 24),
@@ -128,6 +128,38 @@ def unseen(table: pd.DataFrame) -> list[pd.Series]:
     return [rc.by_seed(rows, "r2_unseen", modules=modules) for modules in sorted(rows["modules"].unique())]
 
 
+LEVEL = 0.85
+"""R^2 on unseen tasks for which the number of masks needed is asked."""
+
+
+def needed(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed and number of all masks, how many are needed for R^2 of LEVEL on unseen tasks.
+
+    R^2 is taken as a straight line over the logarithm of the masks shown, and followed to where it meets the level.
+    """
+    rows = _show.trained(table)
+
+    def meet(some: pd.DataFrame) -> float:
+        if some["r2_unseen"].isna().any():
+            return float("nan")
+        slope, start = np.polyfit(np.log(some["masks"]), some["r2_unseen"], 1)
+        return float(np.exp((LEVEL - start) / slope)) if slope > 0 else float("nan")
+
+    found = {key: meet(some) for key, some in rows.groupby(["seed", "total"])}
+    return rows.drop_duplicates(["seed", "total"])[["seed", "total", "modules"]].assign(
+        needed=lambda t: [found[key] for key in zip(t["seed"], t["total"], strict=True)]
+    )
+
+
+def growth(table: pd.DataFrame, over: str) -> pd.Series:
+    """By seed, the power of some number with which the masks needed grow."""
+    return (
+        needed(table)
+        .groupby("seed")[[over, "needed"]]
+        .apply(lambda some: np.polyfit(np.log(some[over]), np.log(some["needed"]), 1)[0])
+    )
+
+
 FITTED = (
     rc.Check(
         "shown the most, every student's R2 on tasks it was shown is at least 0.9",
@@ -157,18 +189,29 @@ CLAIMS = (
         preconditions=FITTED,
         controls=_show.R2_CONTROLS,
     ),
+    rc.Claim(
+        "the masks needed grow slower than all masks",
+        "As modules are added, the training masks needed for the same R2 grow as a power of all masks below 0.9: an"
+        " ever smaller share of them is enough. (One that stores every mask needs a power of 1.)",
+        "scaling law, hyperteacher (sub-exponential in the paper's words)",
+        effect=lambda t: 0.9 - growth(t, "total"),
+        margin=0.0,
+        unit="0.9 minus the power of all masks with which the masks needed grow",
+        preconditions=FITTED,
+        controls=_show.R2_CONTROLS,
+    ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R^2 on unseen tasks, on seen tasks, and the share of masks that was shown, against the number of modules."""
+    """R^2 on unseen and seen tasks against the number of modules, the share shown, and the masks that are needed."""
     from matplotlib import colormaps
 
-    figure, axes = rc.plots.panels(rows=1, columns=3, side=3.1)
+    figure, axes = rc.plots.panels(rows=1, columns=4, side=3.1)
     rows = _show.trained(table)
     groups = {f"{n} masks a module": rows[rows["multiple"] == n] for n in settings.multiples}
     colours = list(colormaps["viridis"](np.linspace(0.85, 0.1, len(groups))))
-    for place, column in zip(axes[0], ("r2_unseen", "r2_seen", "share"), strict=True):
+    for place, column in zip(axes[0, :3], ("r2_unseen", "r2_seen", "share"), strict=True):
         _show.lines(place, groups, "modules", column, colours)
         place.set_xlabel("modules (all their masks)")
         place.set_xticks(settings.families, [f"{m}\n({_students.total(m, settings.hot)})" for m in settings.families])
@@ -181,4 +224,17 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 2].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes[0, 2].minorticks_off()
     axes[0, 0].legend(fontsize=7, frameon=False, loc="lower left")
+    show_needed(axes[0, 3], table)
     return figure
+
+
+def show_needed(axes, table: pd.DataFrame) -> None:
+    """Masks needed against all masks, with a line along which every mask must be stored."""
+    found = needed(table).dropna()
+    _show.lines(axes, {f"for R2 of {LEVEL} on unseen tasks": found}, "total", "needed", [rc.plots.GOOD])
+    totals = np.sort(found["total"].unique())
+    axes.plot(totals, totals, "--", color=rc.plots.BAD, linewidth=0.9, label="all of them")
+    rc.plots.decades(axes, xlabel="all masks", ylabel="training masks needed")
+    powers = [growth(table, over).mean() for over in ("total", "modules")]
+    axes.set_title(f"power {powers[0]:.2f} of all masks, {powers[1]:.2f} of the modules")
+    axes.legend(fontsize=6.5, frameon=False)

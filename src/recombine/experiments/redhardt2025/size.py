@@ -74,8 +74,8 @@ QUICK = Settings(
 LAPTOP = Settings(tasks=64, steps=1300)
 GPU = Settings(
     seeds=5,
-    width=2048,
-    narrower=(128, 512),
+    width=1024,
+    narrower=(128,),
     shallower=(2,),
     steps=20_000,
     learning_rate=1e-3,
@@ -85,6 +85,7 @@ GPU = Settings(
 PAPER = replace(
     GPU,
     seeds=10,
+    width=2048,
     narrower=(128, 256, 512, 1024),
     crossed=True,
     steps=300_000,
