@@ -13,10 +13,21 @@ ROOT = Path(recombine.__file__).parent
 LEVELS = [
     {"core"},
     {"tasks", "splits", "supports", "encodings", "models", "interventions", "measures", "theory"}
-    | {"watch", "room", "optimisers"},
-    {"train", "recording", "tangents", "claims", "plots"},
+    | {"watch", "room", "optimisers", "genomes"},
+    {"train", "recording", "tangents", "claims", "plots", "picbreeder", "composed"},
     {"experiments", "engine", "diagnose"},
-    {"cli", "looking", "arguments", "progress", "bench", "page", "engine.__main__", "__main__", "bench.__main__"},
+    {
+        "cli",
+        "looking",
+        "arguments",
+        "progress",
+        "bench",
+        "page",
+        "judges",
+        "engine.__main__",
+        "__main__",
+        "bench.__main__",
+    },
 ]
 FILES = sorted(ROOT.rglob("*.py"))
 SOURCES = [f for f in FILES if f != ROOT / "__init__.py"]

@@ -110,6 +110,14 @@ def test_ring_and_halves_differ_in_connection_and_can_be_asked_the_same():
         supports.ring(MASKS)
 
 
+def test_a_support_parted_in_halves_covers_does_not_connect_and_leaves_no_module_rare():
+    train = supports.parted(MASKS, 0.25, KEY)
+    assert train.sum() == 2 * 92
+    assert supports.covers(MASKS, train)
+    assert not supports.connected(MASKS, train)
+    assert set(supports.usage(MASKS, train)) == {1 + 7 + 21}
+
+
 def test_coverage_counts_sets_of_modules_seen_together():
     family = masks(4, 2)
     train = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 1], bool)  # single modules, {0, 1} and {2, 3}

@@ -117,8 +117,8 @@ def parted(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
 
     Covers, does not connect, and leaves no module rare, as `disconnected` does.
     """
-    cut = masks.shape[1] // 2
-    return ~(masks[:, :cut].any(axis=1) & masks[:, cut:].any(axis=1))
+    first, second = np.array_split(masks, 2, axis=1)
+    return (first.sum(axis=1) == 0) | (second.sum(axis=1) == 0)
 
 
 def ring(masks: np.ndarray) -> np.ndarray:

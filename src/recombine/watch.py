@@ -31,6 +31,8 @@ class Progress:
     steps: int
     members: int
     loss: float
+    size: int = 0
+    """bytes of the state that would be kept"""
 
 
 class Quiet:

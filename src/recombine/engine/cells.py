@@ -45,12 +45,19 @@ class Keep:
     records: bool = False
 
 
+BYTES_PER_SECOND = 2e8
+"""About how fast a checkpoint is fetched and written."""
+PATIENCE = 20
+"""A checkpoint waits this many times as long as it will take, so that keeping them costs a twentieth at most."""
+
+
 class Keeper:
-    """The watch of one cell: keeps a checkpoint after every chunk and passes progress on."""
+    """The watch of one cell: keeps a checkpoint after a chunk unless a large one is not due; passes progress on."""
 
     def __init__(self, cells: store.Cells, identity: str, report: Report, keep: Keep):
         self.cells, self.identity, self.report, self.keep = cells, identity, report, keep
         self.labels: set[str] = set()
+        self.kept_at = time.perf_counter()
 
     def resume(self, label: str) -> Mapping[str, np.ndarray] | None:
         if label in self.labels:
@@ -62,7 +69,9 @@ class Keeper:
         return saved
 
     def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
-        store.save_arrays(self.cells.checkpoint(self.identity, label), state())
+        if time.perf_counter() - self.kept_at >= PATIENCE * progress.size / BYTES_PER_SECOND:
+            store.save_arrays(self.cells.checkpoint(self.identity, label), state())
+            self.kept_at = time.perf_counter()
         self.report.chunk(progress)
 
     def trained(self, label: str, model: Any) -> None:

@@ -128,7 +128,8 @@ def population(
             state, losses, done = begin()
             continue
         done += length
-        progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])))
+        size = sum(a.nbytes for a in jax.tree.leaves(state))
+        progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])), size)
         watch.chunk(label, progress, partial(_saved, state, losses, done, mark))
     model = eqx.combine(state.params, program.static)
     watch.trained(label, model)

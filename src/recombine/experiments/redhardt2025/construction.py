@@ -67,15 +67,15 @@ GPU = Settings(
     seeds=5,
     numbers=(4, 8, 16, 32, 64, 128),
     points=20_000,
-    also=(32,),
+    also=(),
     width=520,
     narrower=(65, 260),
-    steps=20_000,
+    steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
     **_students.FULL,
 )
-PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
+PAPER = replace(GPU, seeds=10, also=(32,), steps=300_000, learning_rate=3e-4, cosine=False)
 
 
 @dataclass(frozen=True)

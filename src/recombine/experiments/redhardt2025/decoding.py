@@ -53,7 +53,7 @@ GPU = Settings(
     counts=(32, 128, 522),
     narrow=32,
     width=1024,
-    steps=20_000,
+    steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
     **_students.FULL | {"asked": 8192},

@@ -48,7 +48,7 @@ class Settings(_students.StudentSettings):
 QUICK = Settings(**_students.QUICK | {"modules": 5, "more": 1})
 LAPTOP = Settings()
 GPU = Settings(
-    seeds=5, width=1024, steps=30_000, learning_rate=1e-3, precision="bfloat16", **_students.FULL | {"asked": 2048}
+    seeds=5, width=1024, steps=15_000, learning_rate=1e-3, precision="bfloat16", **_students.FULL | {"asked": 2048}
 )
 PAPER = replace(GPU, seeds=10, further=(3, 4), steps=300_000, learning_rate=3e-4, cosine=False)
 

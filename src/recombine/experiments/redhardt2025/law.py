@@ -55,7 +55,7 @@ GPU = Settings(
     fewer=(8, 16),
     multiples=(4, 8, 16),
     width=1024,
-    steps=20_000,
+    steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
     **_students.FULL | {"modules": 32},

@@ -74,10 +74,11 @@ QUICK = Settings(
 LAPTOP = Settings(tasks=64, steps=1300)
 GPU = Settings(
     seeds=5,
+    tellings=("identity", *HARDER),
     width=1024,
     narrower=(128,),
     shallower=(2,),
-    steps=20_000,
+    steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
     **_students.FULL,
@@ -85,6 +86,7 @@ GPU = Settings(
 PAPER = replace(
     GPU,
     seeds=10,
+    tellings=tuple(TELLINGS),
     width=2048,
     narrower=(128, 256, 512, 1024),
     crossed=True,
