@@ -238,6 +238,9 @@ def figure(settings: Settings, table: pd.DataFrame):
 def show_needed(axes, table: pd.DataFrame) -> None:
     """Masks needed against all masks, with a line along which every mask must be stored."""
     found = needed(table).dropna()
+    if found.empty:
+        axes.set_title(f"R2 of {LEVEL} was not met between\nthe fewest and the most masks")
+        return
     _show.lines(axes, {f"for R2 of {LEVEL} on unseen tasks": found}, "total", "needed", [rc.plots.GOOD])
     totals = np.sort(found["total"].unique())
     axes.plot(totals, totals, "--", color=rc.plots.BAD, linewidth=0.9, label="all of them")
