@@ -184,3 +184,12 @@ def test_chunks_divide_the_steps_where_they_can(steps, chunk):
 def test_a_split_without_training_combinations_is_refused():
     with pytest.raises(ValueError, match="without training"):
         rc.population(task(), rc.narrow(split(), np.zeros(16, bool)), make, KEYS, RECIPE)
+
+
+def test_training_goes_on_from_networks_that_are_given(trained):
+    one = rc.Recipe(1, 4, chunks=1)
+    keys = jax.random.split(jax.random.key(5), len(trained))
+    again = rc.population(task(), split(), make, keys, one, dials={"learning_rate": 0.0}, start=trained.model)
+    assert np.allclose(again.model.weight, trained.model.weight)
+    with pytest.raises(ValueError, match="one network to start from"):
+        rc.population(task(), split(), make, keys[:1], one, start=trained.model)

@@ -18,11 +18,13 @@ _HOME = {
     "tasks.hyperteacher": "constituents hyperteacher teacher_of widths",
     "tasks.mnist": "first_digit load_digit",
     "tasks.modules": "continuous discrete khot masks",
+    "tasks.pictures": "grid load_picture picture",
     "tasks.preferences": ("compact episode_accuracy masked_cross_entropy preferences step_accuracy whole_map"),
     "tasks.rotation": "drawn_four rotate rotation",
     "splits": "corner cross draw gap interior narrow percent random_fraction square whole",
     "encodings": "Encoding local_bump one_hot padded_bump positional rate require_smooth scaled_rate width",
     "models.cnn": "CNNDecoder",
+    "models.cppn": "CPPN from_weights hsv_to_rgb parse_mix write_mix",
     "models.encoder": "CNNEncoder",
     "models.hypernetwork": "Hypernetwork",
     "models.in_context": "InContextTransformer",
@@ -34,6 +36,7 @@ _HOME = {
     "interventions.augment": "stripes",
     "interventions.penalise": "Ramp entropy variance weighted",
     "measures.additive": "additive_share generally_factorised subspace_overlap",
+    "measures.agreement": "kappa kappa_interval raw_agreement roc_area",
     "measures.anova": "anova anova_energies",
     "measures.bands": "horizontal_share table_rank vertical_share",
     "measures.complexity": "epsilon_rank exact_rank pixel_ranks",
@@ -58,14 +61,24 @@ _HOME = {
     "measures.spectrum": "effective_rank rank_at top_share",
     "measures.tuning": "bump_index stripe_index tuning_curves tuning_shares",
     "theory.construction": "Hyperteacher construct error_bound pieces_for",
-    "optimisers": "adamw adamw_cosine",
+    "theory.interference": (
+        "coherence compounded_bound compounded_cross_talk cross_talk interference steepest welch_bound"
+    ),
+    "theory.sparsity": "effective_depth fan_in inputs_reaching live_links live_units sparsity",
+    "theory.volume": "PURE SPARSE drawn_volume_ratio log_volume_ratio sweet_spot volume_ratios",
+    "genomes": "Genome evaluate hsv_of layerise load_genome save_genome",
+    "optimisers": "adamw adamw_cosine muon unit_adam",
     "train": "Recipe fit member_keys population",
+    "picbreeder": "artifacts import_picbreeder load_network network render",
+    "judges.asking": "Manner",
+    "judges.endpoint": "Endpoint find_endpoint",
+    "judges.vision": "Estimate Price estimate judge_pictures",
     "tangents": "additive layer_geometry",
     "recording": "load_model load_record record records save_model save_record truth",
     "claims": "Verdict by_seed grouped_correlation interval judge judge_all",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
-_MODULES = {"plots": "plots", "supports": "supports", "telling": "tasks.telling"}
+_MODULES = {"composed": "composed", "plots": "plots", "supports": "supports", "telling": "tasks.telling"}
 __all__ = sorted([*_WHERE, *_MODULES, "__version__"])  # noqa: PLE0605
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import optax
 
 
@@ -22,3 +23,26 @@ def adamw_cosine(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTr
         optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"]),
         optax.scale_by_schedule(schedule),
     )
+
+
+def unit_adam(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
+    """Adam on the gradient of all weights divided by its length, as Kumar, Clune, Lehman, Stanley (2025) train.
+
+    A weight that is zero stays zero: what was pruned does not grow back.
+    """
+    # Their division by the length alone makes a zero gradient no number at all.
+    return optax.chain(_living(), optax.normalize_by_update_norm(eps=1e-12), optax.adam(dials["learning_rate"]))
+
+
+def muon(dials: Mapping[str, jax.Array], steps: int, *, newton: int = 5) -> optax.GradientTransformation:
+    """Muon with so many Newton-Schulz steps, on every matrix; a weight that is zero stays zero."""
+    return optax.chain(_living(), optax.contrib.muon(dials["learning_rate"], ns_steps=newton), _living())
+
+
+def _living() -> optax.GradientTransformation:
+    """Nothing for weights that are exactly zero."""
+
+    def living(updates: Any, params: Any) -> Any:
+        return jax.tree.map(lambda u, p: jnp.where(p == 0, 0.0, u), updates, params)
+
+    return optax.stateless(living)

@@ -95,17 +95,19 @@ def population(
     recipe: Recipe,
     *,
     dials: Mapping[str, Any] = DIALS,
+    start: Any = None,
     watch: Watch | None = None,
     label: str = "fit",
 ) -> Run:
     """Train one network for every key, all in one compiled program.
 
     `split` is shared, or a list with one split a member; a dial is a number, or an array with one number a member.
+    `start` holds networks stacked as a run's are, one a key, to go on from in place of those that `make` gives.
     Member i does exactly what `fit(keys[i])` does: its neighbours cannot reach it, even when they diverge.
     """
     watch = watch or Quiet()
-    given, params, program = _prepare(task, split, make, keys, recipe=recipe, dials=dials)
-    mark = _fingerprint(given, recipe)
+    given, params, program = _prepare(task, split, make, keys, recipe=recipe, dials=dials, start=start)
+    mark = _fingerprint(given, recipe, params)
     saved = watch.resume(label)
 
     def begin() -> tuple[State, list[np.ndarray], int]:
@@ -167,7 +169,7 @@ def _diverged_at(state: State, steps: int) -> np.ndarray:
     return np.where((marked < 0) & ~np.all(sound, axis=0), steps, marked)
 
 
-def _prepare(task, split, make, keys, *, recipe, dials) -> tuple[Given, Any, Program]:
+def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Given, Any, Program]:
     splits = split if isinstance(split, list) else [split] * len(keys)
     if any(not np.array_equal(s.combinations, task.combinations) for s in {id(s): s for s in splits}.values()):
         raise ValueError(f"a split of {task.name} must be made from its own combinations")
@@ -179,7 +181,9 @@ def _prepare(task, split, make, keys, *, recipe, dials) -> tuple[Given, Any, Pro
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
     each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}
     born, lives = jax.vmap(partial(jax.random.split, num=2), out_axes=1)(keys)
-    params, static = eqx.partition(_born(make, born), eqx.is_inexact_array)
+    params, static = eqx.partition(_born(make, born) if start is None else start, eqx.is_inexact_array)
+    if any(len(a) != len(keys) for a in jax.tree.leaves(params)):
+        raise ValueError(f"one network to start from for each of {len(keys)} keys was expected")
     given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
     return given, params, Program(task.sample, static, recipe)
 
@@ -198,10 +202,11 @@ def _thin(curve: np.ndarray) -> np.ndarray:
     return np.stack([p.mean(axis=1) for p in parts], axis=1)
 
 
-def _fingerprint(given: Given, recipe: Recipe) -> str:
+def _fingerprint(given: Given, recipe: Recipe, params: Any) -> str:
     """What a checkpoint must have in common with a run that resumes from it."""
     digest = hashlib.sha256(f"{recipe.steps} {recipe.batch} {recipe.compute}".encode())
-    for leaf in jax.tree.leaves(eqx.tree_at(lambda g: g.key, given, jax.random.key_data(given.key))):
+    known = eqx.tree_at(lambda g: g.key, given, jax.random.key_data(given.key))
+    for leaf in jax.tree.leaves((known, params)):
         digest.update(np.asarray(leaf).tobytes())
     return digest.hexdigest()
 
