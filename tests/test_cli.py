@@ -37,6 +37,8 @@ from recombine.experiments.liang2025 import stripes
         (["run", "missing.py"], "there is no experiment file"),
         (["figure", "liang2025/stripes", "--out", "/nowhere"], "has not been run"),
         (["verdicts", "--out", "/nowhere"], "has been run in"),
+        (["correlate", "loss"], "name two columns"),
+        (["correlate", "loss", "a-b", "--out", "/nowhere"], "fewer than 2 conditions"),
         (["bench", "nothing"], "no benchmark"),
         (["bench", "population", "members=x"], "name=number"),
         (["bench", "population", "membrs=2"], "it has members"),
@@ -92,6 +94,11 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
     assert "quick: not evidence" in capsys.readouterr().out
     assert cli.main(["verdicts", "liang2025/failure", *out]) == 0
     assert "fails in the hole" in capsys.readouterr().out
+    drawn = str(tmp_path / "pooled.png")
+    assert cli.main(["correlate", "loss", "loss", "--tier", "quick", "--figure", drawn, *out]) == 0
+    assert "1.00 [1.00, 1.00]" in capsys.readouterr().out
+    for bad in (["loss", "loss loss"], ["loss[0]", "loss"], ["condition", "loss"]):
+        assert cli.main(["correlate", *bad, "--tier", "quick", *out]) == 2
     (tmp_path / "liang2025/failure/quick/figure.png").unlink()
     assert cli.main(["figure", "liang2025/failure", *out]) == 0
     assert (tmp_path / "liang2025/failure/quick/figure.png").exists()

@@ -1,4 +1,4 @@
-"""The command line: recombine list | run | verdicts | figure | bench."""
+"""The command line: recombine list | run | verdicts | figure | correlate | bench."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import tyro
 
-from recombine import looking
+from recombine import looking, pooling
 from recombine.arguments import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
@@ -27,6 +27,7 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine run liang2025/stripes --help      all of its settings
   recombine verdicts                          what the runs so far say  (NAME ..., --tier gpu, --markdown)
   recombine figure liang2025/stripes          draw the figure again from the table
+  recombine correlate COLUMN COLUMN           do two columns go together over all networks trained?
   recombine bench                             speed, side by side, as one line of JSON each
 
 --debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR).
@@ -83,6 +84,7 @@ def dispatch(words: list[str]) -> int:
         "run": run,
         "verdicts": looking.verdicts,
         "figure": looking.figure,
+        "correlate": pooling.correlate,
         "bench": bench,
     }
     if not words or words[0] in ("-h", "--help", "help"):

@@ -35,13 +35,14 @@ class Judged(Where):
 
 def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:
     """Experiments' names, first or last, and the flags."""
-    named, flags = _split_names(words)
+    named, flags = split_names(words)
     if not named and not {"-h", "--help"} & set(words):
         raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
     return named, flags
 
 
-def _split_names(words: list[str]) -> tuple[list[str], list[str]]:
+def split_names(words: list[str]) -> tuple[list[str], list[str]]:
+    """Words before the first flag and names of experiments anywhere; and all others."""
     known = catalogue.names()
     first = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
     named = [i for i, word in enumerate(words) if i < first or word in known or word.endswith(".py")]
@@ -109,7 +110,7 @@ def verdicts(words: list[str]) -> int:
     from recombine.claims import judge_all
     from recombine.progress import markdown, show
 
-    names, flags = _split_names(words)
+    names, flags = split_names(words)
     where = parse(
         Judged,
         flags,

@@ -1,0 +1,115 @@
+"""What the command line asks of many tables at once: whether two columns go together over all networks trained."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recombine.arguments import parse
+from recombine.core import UserError
+from recombine.engine import catalogue
+from recombine.looking import Where, split_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMN = re.compile(r"(\w+)(?:\[(-?\d+)\])?")
+
+
+@dataclass(frozen=True)
+class Pooled(Where):
+    """Where results are, which of them, and how far a number may fall."""
+
+    tier: str = "laptop"
+    """only runs of this tier"""
+    low: float = -1.0
+    """numbers below this count as this: an R2 can fall without end"""
+    figure: Path | None = None
+    """also draw it, a dot a network, into this PNG"""
+
+
+def correlate(words: list[str]) -> int:
+    """The rank correlation of two columns over the networks of several experiments."""
+    names, rest = split_names(words)
+    columns = [word for word in names if word not in catalogue.names()]
+    names = [word for word in names if word in catalogue.names()]
+    where = parse(
+        Pooled,
+        rest,
+        "recombine correlate COLUMN COLUMN [NAME ...]",
+        "Do two columns go together over all networks trained? COLUMN[-1] takes the last number of a list.\n"
+        "Example: recombine correlate 'probes_unseen[-1]' r2_unseen redhardt2025/data redhardt2025/support",
+    )
+    if len(columns) != 2:
+        raise UserError(f"name two columns, got {' '.join(columns) or 'none'} (recombine correlate --help shows how)")
+    from recombine.claims import grouped_correlation
+
+    rows = pooled(columns, names or catalogue.names(), where)
+    middle, low, high = grouped_correlation(rows, "group", "first", "second")
+    groups, sources = rows["group"].nunique(), rows["experiment"].nunique()
+    print(
+        f"rank correlation of {columns[0]} with {columns[1]}: {middle:.2f} [{low:.2f}, {high:.2f}]"
+        f" over {len(rows)} networks of {groups} conditions in {sources} experiments, {where.tier} tier"
+        " (95 % interval over conditions)"
+    )
+    if where.figure:
+        draw(rows, columns, where.figure, f"rank correlation {middle:.2f} [{low:.2f}, {high:.2f}]")
+        print(where.figure)
+    return 0
+
+
+def pooled(columns: list[str], names: list[str], where: Pooled) -> pd.DataFrame:
+    """One row a trained network that has both numbers: `first`, `second`, its experiment and its condition."""
+    import pandas as pd
+
+    from recombine import engine
+
+    found = []
+    for name in names:
+        folder = where.out / name / where.tier
+        if not (folder / "settings.json").exists():
+            continue
+        table = engine.load(catalogue.find(name), folder)[2]
+        table = table[~table["condition"].str.startswith("control")]
+        if all(_parts(column)[0] in table for column in columns):
+            first, second = (number(table, column).clip(lower=where.low) for column in columns)
+            group = name + ": " + table["condition"].astype(str)
+            found.append(pd.DataFrame({"experiment": name, "group": group, "first": first, "second": second}))
+    rows = pd.concat(found).dropna() if found else pd.DataFrame()
+    if rows.empty or rows["group"].nunique() < 2:
+        raise UserError(f"fewer than 2 conditions in {where.out}, {where.tier} tier, have both {' and '.join(columns)}")
+    return rows
+
+
+def number(table: pd.DataFrame, column: str) -> pd.Series:
+    """A column of numbers, or one place of a column of lists."""
+    name, place = _parts(column)
+    values = table[name]
+    try:
+        if place is not None:
+            values = values.map(lambda v: v[place] if v is not None and hasattr(v, "__len__") else float("nan"))
+        return values.astype(float)
+    except (TypeError, ValueError, IndexError) as error:
+        raise UserError(f"{column} is no number in every row: COLUMN[-1] takes the last number of a list") from error
+
+
+def _parts(column: str) -> tuple[str, int | None]:
+    match = _COLUMN.fullmatch(column)
+    if not match:
+        raise UserError(f"a column is written NAME or NAME[PLACE], got {column!r}")
+    return match[1], None if match[2] is None else int(match[2])
+
+
+def draw(rows: pd.DataFrame, columns: list[str], path: Path, title: str) -> None:
+    """A dot a network, one colour an experiment."""
+    from recombine import plots
+
+    picture, axes = plots.panels(rows=1, columns=1, side=4.2)
+    for name, mine in rows.groupby("experiment"):
+        axes[0, 0].plot(mine["first"], mine["second"], "o", alpha=0.6, markersize=3.5, label=name)
+    axes[0, 0].set(xlabel=columns[0], ylabel=columns[1], title=title)
+    axes[0, 0].legend(fontsize=6.5, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.savefig(path, dpi=150)
