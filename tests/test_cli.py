@@ -95,9 +95,9 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
     assert cli.main(["verdicts", "liang2025/failure", *out]) == 0
     assert "fails in the hole" in capsys.readouterr().out
     drawn = str(tmp_path / "pooled.png")
-    assert cli.main(["correlate", "loss", "loss", "--tier", "quick", "--figure", drawn, *out]) == 0
+    assert cli.main(["correlate", "mse_hole", "mse_hole", "--tier", "quick", "--figure", drawn, *out]) == 0
     assert "1.00 [1.00, 1.00]" in capsys.readouterr().out
-    for bad in (["loss", "loss loss"], ["loss[0]", "loss"], ["condition", "loss"]):
+    for bad in (["mse_hole", "mse hole"], ["mse_hole[0]", "mse_hole"], ["condition", "mse_hole"]):
         assert cli.main(["correlate", *bad, "--tier", "quick", *out]) == 2
     (tmp_path / "liang2025/failure/quick/figure.png").unlink()
     assert cli.main(["figure", "liang2025/failure", *out]) == 0
