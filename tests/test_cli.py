@@ -6,6 +6,7 @@ import contextlib
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -94,14 +95,19 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
     assert "quick: not evidence" in capsys.readouterr().out
     assert cli.main(["verdicts", "liang2025/failure", *out]) == 0
     assert "fails in the hole" in capsys.readouterr().out
-    drawn = str(tmp_path / "pooled.png")
-    assert cli.main(["correlate", "mse_hole", "mse_hole", "--tier", "quick", "--figure", drawn, *out]) == 0
-    assert "1.00 [1.00, 1.00]" in capsys.readouterr().out
-    for bad in (["mse_hole", "mse hole"], ["mse_hole[0]", "mse_hole"], ["condition", "mse_hole"]):
-        assert cli.main(["correlate", *bad, "--tier", "quick", *out]) == 2
     (tmp_path / "liang2025/failure/quick/figure.png").unlink()
     assert cli.main(["figure", "liang2025/failure", *out]) == 0
     assert (tmp_path / "liang2025/failure/quick/figure.png").exists()
+
+
+def test_columns_are_correlated_over_the_networks_of_several_experiments(tmp_path, capsys):
+    where = ["redhardt2025/data", "redhardt2025/support", "--out", str(Path(__file__).parents[1] / "results")]
+    drawn = tmp_path / "pooled.png"
+    assert cli.main(["correlate", "probes_unseen[-1]", "r2_unseen", *where, "--figure", str(drawn)]) == 0
+    assert "networks of" in capsys.readouterr().out
+    assert drawn.exists()
+    for bad in (["loss", "lo ss"], ["loss[0]", "loss"], ["condition", "loss"], ["probes_unseen", "loss"]):
+        assert cli.main(["correlate", *bad, *where]) == 2
 
 
 def test_the_bare_command_line_reads_settings_by_their_types(capsys):
