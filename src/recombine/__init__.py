@@ -21,6 +21,7 @@ _HOME = {
     "tasks.pictures": "grid load_picture picture",
     "tasks.preferences": ("compact episode_accuracy masked_cross_entropy preferences step_accuracy whole_map"),
     "tasks.rotation": "drawn_four rotate rotation",
+    "tasks.sums": "sum_of_parts",
     "splits": "corner cross draw gap interior narrow percent random_fraction square whole",
     "encodings": "Encoding local_bump one_hot padded_bump positional rate require_smooth scaled_rate width",
     "models.cnn": "CNNDecoder",
