@@ -1,0 +1,141 @@
+"""What experiments on picture networks share: which pictures, how a network is trained on one, and how it is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments import _seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureSettings(_seeds.Seeded):
+    """Which pictures, and how networks are trained to draw them."""
+
+    targets: tuple[str, ...] = ("face", "moth", "flower")
+    """composed pictures to draw"""
+    artifacts: str = ""
+    """folder with evolved networks (see `recombine import`), whose pictures are drawn as well"""
+    size: int = 32
+    """pixels a side"""
+    steps: int = 3000
+    """updates of each network, on the whole picture"""
+    learning_rate: float = 3e-3
+    """Adam's learning rate, on gradients of length one"""
+    swept: int = 48
+    """weights of a network that are changed to score it, drawn at random; fewer if it has fewer"""
+    shortest: float = 1e-2
+    """mean squared error from which on a network draws its picture well enough to be compared"""
+
+    def __post_init__(self) -> None:
+        self.need_positive("steps", "swept")
+        self.need_rates("learning_rate", "shortest")
+        if not 8 <= self.size <= 1024:
+            raise rc.UserError(f"pictures have 8 to 1024 pixels a side, got {self.size}")
+        if unknown := set(self.targets) - set(rc.composed.composed()):
+            known = ", ".join(rc.composed.composed())
+            raise rc.UserError(f"no composed picture is called {', '.join(sorted(unknown))}; there are {known}")
+        if not (self.targets or self.artifacts) or len(set(self.targets)) < len(self.targets):
+            raise rc.UserError("name at least one target, each once, or a folder of evolved networks")
+
+
+QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "swept": 4}
+
+
+class Goal(NamedTuple):
+    """A picture to draw, a network that was composed or evolved to draw it, and one that others trained on it."""
+
+    name: str
+    evolved: bool
+    model: Any
+    picture: np.ndarray
+    trained: Any
+
+
+@cache
+def goals(settings: PictureSettings) -> dict[str, Goal]:
+    """Everything that these settings name."""
+    found = {name: _goal(name, rc.composed.composed()[name], settings.size) for name in settings.targets}
+    for artifact in rc.artifacts(settings.artifacts, {}) if settings.artifacts else ():
+        if artifact.name in found:
+            raise rc.UserError(f"{settings.artifacts} has a network called {artifact.name}, as a composed picture is")
+        found[artifact.name] = _goal(artifact.name, artifact.genome, settings.size, evolved=True, trained=artifact.sgd)
+    return found
+
+
+def _goal(name: str, genome: Any, size: int, *, evolved: bool = False, trained: Path | None = None) -> Goal:
+    model = rc.network(genome)
+    other = rc.load_network(trained, model.mix)[0] if trained else None
+    return Goal(name, evolved, model, rc.render(model, size), other)
+
+
+def dense(goal: Goal, *, depth: int | None = None, scale: float = 1.0) -> Callable[[Any], Any]:
+    """How a dense network of a goal's units, and its depth unless another is asked for, is made."""
+    return _maker(goal.model.mix, depth or len(goal.model.weights) - 1, goal.model.weights[0].shape[0], scale)
+
+
+@cache
+def _maker(mix: Any, depth: int, inputs: int, scale: float) -> Callable[[Any], Any]:
+    return lambda key: rc.CPPN(mix, depth, inputs=inputs, scale=scale, key=key)
+
+
+@cache
+def drawing(settings: PictureSettings, name: str) -> rc.Task:
+    """One goal's picture as a task; one object for equal settings, so that programs are compiled once."""
+    return rc.picture(goals(settings)[name].picture)
+
+
+def train(
+    settings: PictureSettings,
+    goal: Goal,
+    make: Callable[[Any], Any],
+    seeds: Sequence[int],
+    *,
+    optimiser: Callable[..., Any] | None = None,
+    steps: int | None = None,
+    start: Any = None,
+    watch: Any,
+    label: str,
+):
+    """One network for each seed on a goal's picture, in one population; zero weights stay zero."""
+    task = drawing(settings, goal.name)
+    return rc.population(
+        task,
+        rc.Split(task.combinations, np.ones(1, bool)),
+        make,
+        rc.member_keys(settings.seed, seeds),
+        rc.Recipe(steps or settings.steps, 1, optimiser or rc.unit_adam),
+        dials={"learning_rate": settings.learning_rate},
+        start=start,
+        watch=watch,
+        label=label,
+    )
+
+
+def members(run: Any) -> list[Any]:
+    """The networks of a population, one by one."""
+    return [run[i].model for i in range(len(run))]
+
+
+def stacked(models: Sequence[Any]) -> Any:
+    """Networks of equal shapes as one population's."""
+    import jax
+    import jax.numpy as jnp
+
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+
+
+def error(settings: PictureSettings, goal: Goal, model: Any) -> float:
+    """Mean squared error of the colours."""
+    return float(np.mean((rc.render(model, settings.size) - goal.picture) ** 2))
+
+
+def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
+    """A goal's name and a block of seeds, for each cell."""
+    return [(name, block) for name in goals(settings) for block in _seeds.blocks(settings)]
