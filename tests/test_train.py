@@ -193,3 +193,9 @@ def test_training_goes_on_from_networks_that_are_given(trained):
     assert np.allclose(again.model.weight, trained.model.weight)
     with pytest.raises(ValueError, match="one network to start from"):
         rc.population(task(), split(), make, keys[:1], one, start=trained.model)
+
+
+def test_newborn_networks_are_those_that_a_population_starts_from():
+    keys = jax.random.split(jax.random.key(6), 2)
+    still = rc.population(task(), split(), make, keys, rc.Recipe(1, 4, chunks=1), dials={"learning_rate": 0.0})
+    assert np.allclose(still.model.weight, rc.newborn(make, keys).weight)

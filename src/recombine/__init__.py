@@ -69,7 +69,7 @@ _HOME = {
     "theory.volume": "PURE SPARSE drawn_volume_ratio log_volume_ratio sweet_spot volume_ratios",
     "genomes": "Genome evaluate hsv_of layerise load_genome save_genome",
     "optimisers": "adamw adamw_cosine muon unit_adam",
-    "train": "Recipe fit member_keys population",
+    "train": "Recipe fit member_keys newborn population",
     "picbreeder": "artifacts import_picbreeder load_network network render",
     "judges.asking": "Manner",
     "judges.endpoint": "Endpoint find_endpoint",
