@@ -14,8 +14,8 @@ LEVELS = [
     {"core"},
     {"tasks", "splits", "supports", "encodings", "models", "interventions", "measures", "theory"}
     | {"watch", "room", "optimisers", "genomes"},
-    {"train", "recording", "tangents", "claims", "plots", "picbreeder", "composed"},
-    {"experiments", "engine", "diagnose"},
+    {"train", "recording", "tangents", "claims", "plots", "picbreeder", "composed", "sweeps"},
+    {"experiments", "engine", "diagnose", "targets"},
     {
         "cli",
         "looking",

@@ -53,6 +53,8 @@ _HOME = {
     "measures.mixture": "mixture_divergence nonnegative_rank",
     "measures.peak": "misplacement peak_accuracy peak_map peaks",
     "measures.pf": "pf_coefficient",
+    "measures.picture_complexity": "COMPLEXITIES png_ratio squares_needed waves_needed",
+    "measures.prediction": "by_line by_log_line by_mean predict_left_out",
     "measures.probe": "cross_validated_r2 decodability held_out_r2 in_sample_r2 r2",
     "measures.regression": "r2_by_unit r2_pooled",
     "measures.schmidt": "schmidt_values",
@@ -79,7 +81,13 @@ _HOME = {
     "claims": "Verdict by_seed grouped_correlation interval judge judge_all",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
-_MODULES = {"composed": "composed", "plots": "plots", "supports": "supports", "telling": "tasks.telling"}
+_MODULES = {
+    "composed": "composed",
+    "plots": "plots",
+    "supports": "supports",
+    "targets": "targets",
+    "telling": "tasks.telling",
+}
 __all__ = sorted([*_WHERE, *_MODULES, "__version__"])  # noqa: PLE0605
 
 if TYPE_CHECKING:
