@@ -40,6 +40,8 @@ from recombine.experiments.liang2025 import stripes
         (["verdicts", "--out", "/nowhere"], "has been run in"),
         (["correlate", "loss"], "name two columns"),
         (["correlate", "loss", "a-b", "--out", "/nowhere"], "fewer than 2 conditions"),
+        (["import", "picbreeder"], "say what from where"),
+        (["import", "picbreeder", "/nowhere"], "/nowhere"),
         (["bench", "nothing"], "no benchmark"),
         (["bench", "population", "members=x"], "name=number"),
         (["bench", "population", "membrs=2"], "it has members"),

@@ -1,18 +1,18 @@
-"""The command line: recombine list | run | verdicts | figure | correlate | bench."""
+"""The command line: recombine list | run | verdicts | figure | correlate | import | bench."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, make_dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import tyro
 
-from recombine import looking, pooling
+from recombine import importing, looking, pooling
 from recombine.arguments import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
@@ -28,6 +28,7 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine verdicts                          what the runs so far say  (NAME ..., --tier gpu, --markdown)
   recombine figure liang2025/stripes          draw the figure again from the table
   recombine correlate COLUMN COLUMN           do two columns go together over all networks trained?
+  recombine import picbreeder SOURCE          evolved networks from their makers' files, for --artifacts
   recombine bench                             speed, side by side, as one line of JSON each
 
 --debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR).
@@ -85,6 +86,7 @@ def dispatch(words: list[str]) -> int:
         "verdicts": looking.verdicts,
         "figure": looking.figure,
         "correlate": pooling.correlate,
+        "import": importing.import_networks,
         "bench": bench,
     }
     if not words or words[0] in ("-h", "--help", "help"):
@@ -126,7 +128,7 @@ def _tier(flags: list[str]) -> Tier:
 def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str], help_: str) -> tuple[Any, How]:
     from recombine.engine import Keep, Order
 
-    usual = experiment.settings(tier)
+    usual = _with_artifacts(experiment.settings(tier))
     fields: list[tuple[str, Any]] = [("how", How), ("settings", type(usual))]
     asked = make_dataclass("Asked", [(name, tyro.conf.OmitArgPrefixes[kind]) for name, kind in fields])
     prog = f"recombine run {experiment.name}"
@@ -135,6 +137,12 @@ def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str], help_
     keep = Keep(models=how.keep_models, records=how.keep_records)
     cluster, device = how.ray is not None, how.device
     return Order(experiment, tier, got.settings, how.out, keep=keep, cluster=cluster, device=device), how
+
+
+def _with_artifacts(settings: Any) -> Any:
+    """The folder of evolved networks that the environment names, where an experiment can use one."""
+    folder = os.environ.get("RECOMBINE_ARTIFACTS", "")
+    return replace(settings, artifacts=folder) if folder and hasattr(settings, "artifacts") else settings
 
 
 def carry_out(orders: list[tuple[Any, How]]) -> int:
