@@ -75,9 +75,9 @@ def _goal(name: str, genome: Any, size: int, *, evolved: bool = False, trained: 
     return Goal(name, evolved, model, rc.render(model, size), other)
 
 
-def dense(goal: Goal, *, depth: int | None = None, scale: float = 1.0) -> Callable[[Any], Any]:
-    """How a dense network of a goal's units, and its depth unless another is asked for, is made."""
-    return _maker(goal.model.mix, depth or len(goal.model.weights) - 1, goal.model.weights[0].shape[0], scale)
+def dense(goal: Goal, *, mix: Any = None, depth: int | None = None, scale: float = 1.0) -> Callable[[Any], Any]:
+    """How a dense network of a goal's units and depth, unless others are asked for, is made."""
+    return _maker(mix or goal.model.mix, depth or len(goal.model.weights) - 1, goal.model.weights[0].shape[0], scale)
 
 
 @cache
@@ -139,3 +139,50 @@ def error(settings: PictureSettings, goal: Goal, model: Any) -> float:
 def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
     """A goal's name and a block of seeds, for each cell."""
     return [(name, block) for name in goals(settings) for block in _seeds.blocks(settings)]
+
+
+def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
+    """How well a network draws its goal, and how composed it is: a row's numbers, never one alone."""
+    mse = error(settings, goal, model)
+    found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
+    return {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "weights": float(rc.count(model))} | found
+
+
+def controls(settings: PictureSettings) -> list[dict]:
+    """The composed networks, scored as all others are, and the same turned: another network that draws the same."""
+    import jax
+
+    rows = []
+    for goal in goals(settings).values():
+        turned = rc.rotated(goal.model, jax.random.key(settings.seed))
+        for name, model in {"composed": goal.model, "turned": turned}.items():
+            found = scored(settings, goal, model, settings.seed)
+            rows.append({"condition": f"control: {name}, {goal.name}", "goal": goal.name, "seed": 0} | found)
+    return rows
+
+
+def composed_scores(table: Any, column: str) -> dict[str, float]:
+    """A score of each picture's composed network."""
+    return _controls(table, "composed", column)
+
+
+def _controls(table: Any, name: str, column: str) -> dict[str, float]:
+    rows = table[table["condition"].str.startswith(f"control: {name}, ")]
+    return dict(zip(rows["goal"], rows[column], strict=True))
+
+
+CONTROLS = (
+    rc.Check(
+        "composed networks draw their pictures",
+        lambda t: 1e-6 - max(composed_scores(t, "mse").values()),
+        at_least=0.0,
+    ),
+    rc.Check(
+        "turned, they draw the same, and their maps are reused less",
+        lambda t: min(
+            1e-6 - max(_controls(t, "turned", "mse").values()),
+            *(_controls(t, "turned", "reuse")[g] - r for g, r in composed_scores(t, "reuse").items()),
+        ),
+        at_least=0.0,
+    ),
+)

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import UserError
+from recombine.models import drawn
 from recombine.models.layers import CUT
 
 Mix = tuple[tuple[str, int], ...]
@@ -53,6 +54,14 @@ class CPPN(eqx.Module):
         acts["hsv"] = _product(x, self.weights[-1])
         return hsv_to_rgb(acts["hsv"]), acts
 
+    def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
+        """The mean of (network(x) - y)^2 over a whole picture: in one kernel where it fits, else as above."""
+        shapes = [w.shape for w in self.weights]
+        if jax.default_backend() == "gpu" and x.ndim == 2 and drawn.fits(len(x), shapes, x.dtype):
+            kind = drawn.Kind(tuple((UNITS[name], count) for name, count in self.mix), channels)
+            return drawn.squared_error(list(self.weights), x, y, kind)
+        return jnp.mean((self(x)[0] - y) ** 2)
+
     def _units(self, z: jax.Array) -> jax.Array:
         groups = jnp.split(z, np.cumsum([count for _, count in self.mix])[:-1], axis=-1)
         return jnp.concatenate([UNITS[name](g) for (name, _), g in zip(self.mix, groups, strict=True)], axis=-1)
@@ -75,10 +84,14 @@ def hsv_to_rgb(hsv: jax.Array) -> jax.Array:
 
     Channel c is v - v s max(0, min(k, 4 - k, 1)) with k = (c + 6 hue) mod 6 and c = 5, 3, 1 for red, green, blue.
     """
-    h, s, v = (hsv[..., i : i + 1] for i in range(3))
-    s, v = jnp.clip(s, 0, 1), jnp.clip(v * jnp.sign(v), 0, 1)  # the slope of |v| at 0 is 0, whatever jnp.abs makes it
-    k = (jnp.asarray([5, 3, 1], hsv.dtype) + 6 * ((h + 1) % 1)) % 6
-    return v - v * s * jnp.clip(jnp.minimum(k, 4 - k), 0, 1)
+    return jnp.stack(channels(*(hsv[..., i] for i in range(3))), axis=-1)
+
+
+def channels(h: jax.Array, s: jax.Array, v: jax.Array) -> tuple[jax.Array, ...]:
+    """Red, green and blue, each as an array of its own."""
+    s, v = jnp.clip(s, 0, 1), jnp.clip(jnp.where(v < 0, -v, v) * (v != 0), 0, 1)  # at v = 0 the slope is 0
+    each = [(c + 6 * ((h + 1) % 1)) % 6 for c in (5, 3, 1)]
+    return tuple(v - v * s * jnp.clip(jnp.minimum(k, 4 - k), 0, 1) for k in each)
 
 
 def parse_mix(text: str) -> tuple[int, Mix]:

@@ -76,6 +76,8 @@ class Program:
         """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
         model = eqx.combine(_cast(params, self.recipe.compute), self.static)
         x = _cast(x, self.recipe.compute)
+        if self.recipe.penalty is None and self.recipe.loss is squared_error and hasattr(model, "squared_error"):
+            return jax.vmap(model.squared_error)(x, y).mean()
         if self.recipe.penalty is None and hasattr(model, "many"):
             return self.recipe.loss(model.many(x).astype(jnp.float32), y)
         y_hat, acts = jax.vmap(model)(x)
