@@ -141,11 +141,19 @@ def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
     return [(name, block) for name in goals(settings) for block in _seeds.blocks(settings)]
 
 
-def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
+def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:
     """How well a network draws its goal, and how composed it is: a row's numbers, never one alone."""
     mse = error(settings, goal, model)
     found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
-    return {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "weights": float(rc.count(model))} | found
+    by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
+    plain = {"r": "R", "reuse": "distinct", "directions": "J", "even": "even_share"}
+    named = {new: found.pop(old) for new, old in plain.items()}
+    return (
+        {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "weights": float(rc.count(model))}
+        | named
+        | found
+        | by_layer
+    )
 
 
 def controls(settings: PictureSettings) -> list[dict]:

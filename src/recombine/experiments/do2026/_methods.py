@@ -1,0 +1,51 @@
+"""The ways to prune that are compared: each turns a trained network into the one from which its retraining starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import recombine as rc
+
+SIMILAR, LINKS = "SP (units)", "SP (links)"
+TICKET, WANDA, TAYLOR = "lottery ticket", "Wanda", "LLM-Pruner"
+RANDOM, POOLED = "random, layer by layer", "random, all alike"
+FRESH, NARROW, DENSE = "SP's mask, fresh weights", "dense and narrow", "dense"
+PAPERS = (TICKET, WANDA, TAYLOR, RANDOM)
+"""What the paper compares similarity-based pruning with."""
+
+
+class Case(NamedTuple):
+    """A network to prune: as trained, as it was born, the grid it draws on, its loss, and a number for chance."""
+
+    trained: Any
+    born: Any
+    x: np.ndarray
+    loss: Callable[[Any], Any]
+    seed: int
+
+
+Method = Callable[[Case, int], Any]
+
+
+def _rng(case: Case) -> np.random.Generator:
+    return np.random.default_rng([case.seed, 2**31 - 8])
+
+
+def _similar(case: Case, target: int):
+    return rc.similar_units(case.trained, case.x, target=target)
+
+
+METHODS: dict[str, Method] = {
+    SIMILAR: _similar,
+    LINKS: lambda case, target: rc.similar_links(case.trained, case.x, target=target),
+    TICKET: lambda case, target: rc.rewound(rc.magnitude(case.trained, target), case.born),
+    WANDA: lambda case, target: rc.wanda(case.trained, case.x, target),
+    TAYLOR: lambda case, target: rc.taylor_units(case.trained, case.loss, target),
+    RANDOM: lambda case, target: rc.at_random(case.trained, _rng(case), target),
+    POOLED: lambda case, target: rc.at_random(case.trained, _rng(case), target, pooled=True),
+    FRESH: lambda case, target: rc.rewound(_similar(case, target), case.born),
+}
+"""Those that start from a dense network's shapes, so that all retrain in one compiled program."""

@@ -1,0 +1,189 @@
+"""Is there a depth, the target's own, at which pruned networks come out composed?
+
+Networks of the target's units and several depths are trained, pruned by similarity to the same share of weights, and
+retrained; nothing else differs. The paper reports a peak at the depth of the evolved network (12 for the skull, where
+11 and 13 already fail). Here the composed network's own depth is asked, and R, which does not reward a bad fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments import _pictures, _seeds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(_pictures.PictureSettings):
+    targets: tuple[str, ...] = ("moth",)
+    """composed pictures to draw"""
+    offsets: tuple[int, ...] = (-4, -2, 0, 2, 4)
+    """hidden layers more or fewer than the composed network has; 0 and some on both sides"""
+    share: float = 0.256
+    """weights left after pruning, as a share of all"""
+    retraining: int = 1500
+    """updates after pruning"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_positive("retraining")
+        if list(self.offsets) != sorted(set(self.offsets)) or not self.offsets[0] < 0 < self.offsets[-1]:
+            raise rc.UserError(f"offsets must rise from below 0 to above it, got {self.offsets}")
+        if 0 not in self.offsets:
+            raise rc.UserError("offset 0, the composed network's own depth, must be among the offsets")
+        if not 0.02 <= self.share <= 0.95:
+            raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
+
+
+QUICK = Settings(**_pictures.QUICK | {"offsets": (-1, 0, 1), "retraining": 5})
+LAPTOP = Settings(steps=2000, swept=32)
+GPU = Settings(
+    seeds=8,
+    block=8,
+    targets=("face", "moth", "flower"),
+    size=64,
+    steps=20_000,
+    retraining=20_000,
+    offsets=(-4, -2, -1, 0, 1, 2, 4),
+    swept=120,
+)
+PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(range(-6, 7)), swept=1000)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The networks of one depth on one picture, for one block of seeds."""
+
+    settings: Settings
+    goal: str
+    offset: int
+    members: tuple[int, ...]
+
+
+def cells(settings: Settings) -> list[Cell]:
+    return [
+        Cell(settings, goal, offset, members)
+        for goal, members in _pictures.every_goal(settings)
+        for offset in settings.offsets
+    ]
+
+
+def run(cell: Cell, watch) -> list[dict]:
+    settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
+    depth = max(1, len(goal.model.weights) - 1 + cell.offset)
+    make, x = _pictures.dense(goal, depth=depth), rc.grid(settings.size)
+    dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
+    target = round(settings.share * rc.count(dense[0].model))
+    start = _pictures.stacked([rc.similar_units(model, x, target=target) for model in _pictures.members(dense)])
+    steps = settings.retraining
+    pruned = _pictures.train(settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label="pruned")
+    return described(cell, goal, dense, "dense", depth) + described(cell, goal, pruned, "pruned", depth)
+
+
+def described(cell: Cell, goal: _pictures.Goal, run: Any, kind: str, depth: int) -> list[dict]:
+    """A row for each network of a run."""
+    rows = []
+    for i, seed in enumerate(cell.members):
+        what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "goal": goal.name}
+        facts = {"offset": cell.offset, "depth": depth, "seed": seed, "diverged_at": int(run.diverged_at[i])}
+        found = _pictures.scored(cell.settings, goal, run[i].model, seed)
+        rows.append(what | facts | _seeds.unless_lost(found, run.diverged_at[i]))
+    return rows
+
+
+controls = _pictures.controls
+
+
+def at(table: pd.DataFrame, offset: float, column: str = "r") -> pd.Series:
+    """By seed, of pruned networks of one depth, averaged over the pictures; lost if one of them is."""
+    rows = table[(table["kind"] == "pruned") & (table["offset"] == offset)]
+    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+
+
+def around(table: pd.DataFrame) -> list[float]:
+    return sorted(table["offset"].dropna().unique())
+
+
+def peak(table: pd.DataFrame, low: float, high: float) -> pd.Series:
+    """By seed, how much lower R is at the composed network's depth than at the better of two others."""
+    ends = [at(table, low), at(table, high)]
+    return ends[0].where(ends[0].isna() | (ends[0] < ends[1]), ends[1]) - at(table, 0)
+
+
+def nearest(table: pd.DataFrame) -> tuple[float, float]:
+    """The depths tried that are next to the composed network's."""
+    offsets = around(table)
+    return max(o for o in offsets if o < 0), min(o for o in offsets if o > 0)
+
+
+DRAWN = (
+    rc.Check(
+        "pruned networks of every depth: mean squared error is at most 0.01",
+        lambda t: 0.01 - max(at(t, offset, "mse").max() for offset in around(t)),
+        at_least=0.0,
+    ),
+)
+CLAIMS = (
+    rc.Claim(
+        "composition peaks at the target's depth (the paper)",
+        "At the composed network's own depth R is lower than at the shallowest and at the deepest tried.",
+        "figure 3",
+        effect=lambda t: peak(t, around(t)[0], around(t)[-1]),
+        margin=0.01,
+        unit="R, the better of shallowest and deepest minus the composed network's depth",
+        preconditions=DRAWN,
+        controls=_pictures.CONTROLS,
+    ),
+    rc.Claim(
+        "and its neighbours already fail (the paper)",
+        "At the composed network's own depth R is lower than at the depths next to it that were tried.",
+        "figures 16-17",
+        effect=lambda t: peak(t, *nearest(t)),
+        margin=0.01,
+        unit="R, the better of the two depths next to it minus the composed network's depth",
+        preconditions=DRAWN,
+        controls=_pictures.CONTROLS,
+    ),
+    rc.Claim(
+        "deeper is worse (ours)",
+        "From the shallowest to the deepest, R rises.",
+        "ours; the prototypes' reading",
+        effect=lambda t: at(t, around(t)[-1]) - at(t, around(t)[0]),
+        margin=0.0,
+        unit="R, deepest minus shallowest",
+        preconditions=DRAWN,
+        controls=_pictures.CONTROLS,
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """R, purity of unit maps and error against depth: the band over seeds, dense and pruned; one row a picture."""
+    plots, rows = rc.plots, table[table["offset"].notna()]
+    names = sorted(rows["goal"].unique())
+    picture, axes = plots.panels(rows=len(names), columns=3, side=3.0)
+    for line, name in zip(axes, names, strict=True):
+        for kind, colour in (("dense", plots.NEUTRAL), ("pruned", plots.GOOD)):
+            mine = rows[(rows["goal"] == name) & (rows["kind"] == kind)]
+            for place, column in zip(line, ("r", "purity", "mse"), strict=True):
+                by = mine.groupby("depth")[column]
+                middle, band = by.mean(), 2 * by.std() / np.sqrt(by.count())
+                place.fill_between(middle.index, middle - band, middle + band, color=colour, alpha=0.2, linewidth=0)
+                place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=kind)
+        own = _pictures.goals(settings)[name].model if name in settings.targets else None
+        for place, title in zip(
+            line, ("R (lower: composed)", "purity of unit maps", "mean squared error"), strict=True
+        ):
+            place.set(xlabel="hidden layers", ylabel=title, title=name)
+            if own is not None:
+                place.axvline(len(own.weights) - 1, color="black", linestyle=":", linewidth=0.9)
+        line[2].set_yscale("log")
+        line[2].axhline(0.01, color=plots.BAD, linestyle=":", linewidth=0.9)
+        line[0].legend(fontsize=7, frameon=False)
+    return picture

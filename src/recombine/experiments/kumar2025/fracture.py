@@ -1,0 +1,190 @@
+"""Is a network that gradient descent made of a picture as composed inside as one that was composed to draw it?
+
+Figure 1 of do2026 and the claim of kumar2025: two networks of the same units draw the same picture; one was composed by
+hand (or evolved), the other trained from random weights. Four kinds of score, none of which is one number alone:
+how compressible the changes are that single weights make (R), how pure and how often reused unit maps are, and how many
+directions the changes span. The same function with its linear units turned (`rotated`) is the control: unit-level
+scores must fall though the picture is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments import _pictures, _seeds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(_pictures.PictureSettings):
+    pass
+
+
+QUICK = Settings(**_pictures.QUICK)
+LAPTOP = Settings(steps=2500)
+GPU = Settings(seeds=8, block=8, size=128, steps=30_000, swept=200)
+PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
+COMPOSED, TURNED, TRAINED, OTHERS = "composed", "composed, turned", "trained", "trained by others"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The networks trained on one picture for one block of seeds; the first block also has the composed one."""
+
+    settings: Settings
+    goal: str
+    members: tuple[int, ...]
+
+
+def cells(settings: Settings) -> list[Cell]:
+    return [Cell(settings, goal, members) for goal, members in _pictures.every_goal(settings)]
+
+
+def run(cell: Cell, watch) -> list[dict]:
+    settings = cell.settings
+    goal = _pictures.goals(settings)[cell.goal]
+    run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
+    rows = []
+    for i, seed in enumerate(cell.members):
+        found = _pictures.scored(settings, goal, run[i].model, seed)
+        what = {"condition": f"{TRAINED}, {cell.goal}", "kind": TRAINED, "goal": cell.goal, "seed": seed}
+        lost = run.diverged_at[i]
+        rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
+        rows += [composed(settings, goal, kind, model, seed) for kind, model in without_training(goal, seed).items()]
+    return rows
+
+
+def without_training(goal: _pictures.Goal, seed: int) -> dict:
+    """The composed network, the same turned by this seed, and the one that others trained, if there is one."""
+    import jax
+
+    found = {COMPOSED: goal.model, TURNED: rc.rotated(goal.model, jax.random.key(seed))}
+    return found | ({OTHERS: goal.trained} if goal.trained is not None else {})
+
+
+def composed(settings: Settings, goal: _pictures.Goal, kind: str, model, seed: int) -> dict:
+    what = {"condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed}
+    return what | _pictures.scored(settings, goal, model, seed)
+
+
+def controls(settings: Settings) -> list[dict]:
+    """How far the turned network's picture is from the composed one's: the turn must not show."""
+    import jax
+
+    return [
+        {
+            "condition": f"control: turned, {goal.name}",
+            "goal": goal.name,
+            "seed": 0,
+            "apart": float(
+                np.abs(rc.render(rc.rotated(goal.model, jax.random.key(0)), settings.size) - goal.picture).max()
+            ),
+        }
+        for goal in _pictures.goals(settings).values()
+    ]
+
+
+def of(table: pd.DataFrame, kind: str, column: str) -> pd.DataFrame:
+    """One row a seed and one column a picture."""
+    return table[table["kind"] == kind].pivot_table(index="seed", columns="goal", values=column, dropna=False)
+
+
+def least(differences: pd.DataFrame) -> pd.Series:
+    """By seed, the picture for which least is left of a difference; lost if one of them is."""
+    return differences.min(axis=1, skipna=False)
+
+
+def symmetric(table: pd.DataFrame) -> list[str]:
+    """The pictures that are left-right even enough for parity to mean something."""
+    return [str(goal) for goal, share in table.groupby("goal")["even"].first().items() if share >= 0.85]
+
+
+DRAWN = (
+    rc.Check(
+        "trained networks draw their picture: mean squared error is at most 0.01",
+        lambda t: 0.01 - of(t, TRAINED, "mse").to_numpy().max(),
+        at_least=0.0,
+    ),
+)
+SAME = rc.Check("turning the linear units leaves the picture as it is", lambda t: 1e-3 - t["apart"].max(), at_least=0.0)
+SEES = rc.Check(
+    "turned, the same network's maps are reused less",
+    lambda t: (of(t, TURNED, "reuse") - of(t, COMPOSED, "reuse")).to_numpy().min(),
+    at_least=0.05,
+)
+CLAIMS = (
+    rc.Claim(
+        "changes of trained networks are harder to compress",
+        "For every picture, the changes that single weights of a trained network make are harder to compress than those"
+        " of the composed one, at equal size.",
+        "figure 1 of do2026; the claim of kumar2025",
+        effect=lambda t: least(of(t, TRAINED, "r") - of(t, COMPOSED, "r")),
+        margin=0.05,
+        unit="R, trained minus composed, worst picture",
+        preconditions=DRAWN,
+        controls=(SAME,),
+    ),
+    rc.Claim(
+        "their unit maps are less pure",
+        "Where the picture is left-right symmetric, unit maps of the composed network are more purely even or odd.",
+        "figures 1 and 10-12 of do2026",
+        effect=lambda t: least((of(t, COMPOSED, "purity") - of(t, TRAINED, "purity"))[symmetric(t)]),
+        margin=0.05,
+        unit="parity purity of unit maps, composed minus trained, worst symmetric picture",
+        preconditions=DRAWN,
+        controls=(SAME,),
+    ),
+    rc.Claim(
+        "and hardly reused",
+        "Of the maps of a trained network nearly all are distinct; a composed one uses its maps again and again.",
+        "figures 1 and 10-12 of do2026",
+        effect=lambda t: least(of(t, TRAINED, "reuse") - of(t, COMPOSED, "reuse")),
+        margin=0.2,
+        unit="distinct maps as a share of all, trained minus composed, worst picture",
+        preconditions=DRAWN,
+        controls=(SAME, SEES),
+    ),
+    rc.Claim(
+        "their weights pull in more directions",
+        "The changes that single weights of a trained network make span more directions than those of a composed one.",
+        "the claim of kumar2025",
+        effect=lambda t: least((of(t, TRAINED, "directions") / of(t, COMPOSED, "directions")).map(np.log10)),
+        margin=0.3,
+        unit="log10 of the participation ratio of weights' effects, trained minus composed, worst picture",
+        preconditions=DRAWN,
+        controls=(SAME,),
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """The four scores of composed, turned and trained networks, a dot a network, one colour a picture."""
+    plots, rows = rc.plots, table[table["kind"].notna()]
+    kinds = [kind for kind in (COMPOSED, TURNED, TRAINED, OTHERS) if (rows["kind"] == kind).any()]
+    names = sorted(rows["goal"].unique())
+    titles = {
+        "r": "R: size of changes, compressed",
+        "purity": "parity purity of unit maps",
+        "reuse": "distinct maps / all maps",
+        "directions": "directions of weights' effects",
+    }
+    picture, axes = plots.panels(rows=1, columns=4, side=2.9)
+    for place, (column, title) in zip(axes[0], titles.items(), strict=True):
+        for k, name in enumerate(names):
+            for i, kind in enumerate(kinds):
+                mine = rows[(rows["kind"] == kind) & (rows["goal"] == name)][column]
+                label = name if i == 0 else None
+                place.plot(
+                    np.full(len(mine), i + 0.15 * (k - 1)), mine, "o", color=f"C{k}", markersize=3.5, label=label
+                )
+        place.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right", fontsize=7)
+        place.set_title(title)
+    axes[0, 3].set_yscale("log")
+    axes[0, 0].legend(fontsize=7, frameon=False)
+    return picture
