@@ -76,6 +76,8 @@ _HOME = {
     "genomes": "Genome evaluate hsv_of layerise load_genome save_genome",
     "optimisers": "adamw adamw_cosine muon unit_adam",
     "train": "Recipe fit member_keys newborn population",
+    "sweeps.rotation": "rotated",
+    "sweeps.scores": "score",
     "picbreeder": "artifacts import_picbreeder load_network network render",
     "judges.asking": "Manner",
     "judges.endpoint": "Endpoint find_endpoint",
