@@ -9,7 +9,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,8 @@ def write(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(draft, path)
     except OSError as error:
-        draft.unlink(missing_ok=True) if os.access(path.parent, os.W_OK) else None
+        with suppress(OSError):
+            draft.unlink()
         full = "; the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
         raise UserError(f"cannot write {path}: {error.strerror}{full} (what was finished before is kept)") from error
 
