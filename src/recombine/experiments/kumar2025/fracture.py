@@ -56,7 +56,8 @@ def run(cell: Cell, watch) -> list[dict]:
         found = _pictures.scored(settings, goal, run[i].model, seed)
         what = {"condition": f"{TRAINED}, {cell.goal}", "kind": TRAINED, "goal": cell.goal, "seed": seed}
         lost = run.diverged_at[i]
-        rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
+        shown = _pictures.looks(run[i].model, seed) if seed == 0 else {}
+        rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost) | shown)
         rows += [composed(settings, goal, kind, model, seed) for kind, model in without_training(goal, seed).items()]
     return rows
 
@@ -71,7 +72,8 @@ def without_training(goal: _pictures.Goal, seed: int) -> dict:
 
 def composed(settings: Settings, goal: _pictures.Goal, kind: str, model, seed: int) -> dict:
     what = {"condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed}
-    return what | _pictures.scored(settings, goal, model, seed)
+    shown = _pictures.looks(model, seed) if seed == 0 and kind == COMPOSED else {}
+    return what | _pictures.scored(settings, goal, model, seed) | shown
 
 
 def controls(settings: Settings) -> list[dict]:
@@ -165,27 +167,48 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """The four scores of composed, turned and trained networks, a dot a network, one colour a picture."""
-    plots, rows = rc.plots, table[table["kind"].notna()]
+    """The four scores of composed, turned and trained networks, a dot a network; unit maps and changes of two."""
+    from matplotlib.figure import Figure
+
+    rows = table[table["kind"].notna()]
+    picture = Figure(figsize=(12, 9), layout="constrained")
+    above, below = picture.subfigures(2, 1, height_ratios=(1, 2))
+    scores(above.subplots(1, 4), rows)
+    places = below.subplots(2, 2, width_ratios=(2.2, 1))
+    first = sorted(rows["goal"].unique())[0]
+    for (maps, strip), kind in zip(places, (COMPOSED, TRAINED), strict=True):
+        one = rows[(rows["goal"] == first) & (rows["kind"] == kind) & (rows["seed"] == 0)].iloc[0]
+        _pictures.show_maps(maps, nested(one["maps"]), f"{kind}: what each unit draws ({first})")
+        _pictures.show_strip(strip, nested(one["strip"]), f"{kind}: four weights, changed")
+    return picture
+
+
+def nested(value) -> np.ndarray:
+    """Lists within lists, as a table gives them, as one array."""
+    return np.asarray(value.tolist() if isinstance(value, np.ndarray) and value.dtype != object else _lists(value))
+
+
+def _lists(value):
+    return [_lists(v) for v in value] if isinstance(value, np.ndarray | list) else value
+
+
+def scores(places, rows: pd.DataFrame) -> None:
+    """One panel a score, one colour a picture."""
     kinds = [kind for kind in (COMPOSED, TURNED, TRAINED, OTHERS) if (rows["kind"] == kind).any()]
-    names = sorted(rows["goal"].unique())
     titles = {
-        "r": "R: size of changes, compressed",
+        "r": "R: compressed size of changes",
         "purity": "parity purity of unit maps",
         "reuse": "distinct maps / all maps",
         "directions": "directions of weights' effects",
     }
-    picture, axes = plots.panels(rows=1, columns=4, side=2.9)
-    for place, (column, title) in zip(axes[0], titles.items(), strict=True):
-        for k, name in enumerate(names):
+    for place, (column, title) in zip(places, titles.items(), strict=True):
+        for k, (name, mine) in enumerate(rows.groupby("goal")):
             for i, kind in enumerate(kinds):
-                mine = rows[(rows["kind"] == kind) & (rows["goal"] == name)][column]
+                values = mine[mine["kind"] == kind][column]
                 label = name if i == 0 else None
-                place.plot(
-                    np.full(len(mine), i + 0.15 * (k - 1)), mine, "o", color=f"C{k}", markersize=3.5, label=label
-                )
-        place.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right", fontsize=7)
+                x = np.full(len(values), i + 0.15 * (k - 1))
+                place.plot(x, values, "o", color=f"C{k}", markersize=3.5, label=label)
+        place.set_xticks(range(len(kinds)), kinds, rotation=20, ha="right", fontsize=7)
         place.set_title(title)
-    axes[0, 3].set_yscale("log")
-    axes[0, 0].legend(fontsize=7, frameon=False)
-    return picture
+    places[3].set_yscale("log")
+    places[0].legend(fontsize=7, frameon=False)

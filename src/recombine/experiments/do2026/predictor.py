@@ -1,0 +1,338 @@
+"""Does the complexity of a picture predict the depth at which networks come out most composed?
+
+Networks of one mix of units and several depths are trained on each of many targets, pruned by similarity to one share
+of their weights, and retrained. A target's best depth is that of the lowest R, among depths that draw it (a network
+that does not draw its picture looks composed). The paper's formula could not be read. Stated before any run, the
+primary is: PNG ratio at 256 pixels, log-linear, fitted to all other targets.
+
+What is repeated is the target, not the seed: an effect has one number a target, and its interval is over targets. A
+line in logarithms without any feature guesses the mean of logarithms. Where best depths are mostly small this alone
+beats their mean (for 44 targets it would "hold" by chance in 4 of 10 runs), so the better of both means is to be beaten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments import _pictures, _seeds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIX = (("cache", 6), ("gaussian", 4), ("identity", 2), ("sigmoid", 2), ("sin", 2))
+PRIMARY, WAVES, SQUARES = FEATURES = ("PNG ratio", "waves", "squares")
+OWN = "log of its own depth"
+SHUFFLES = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(_pictures.PictureSettings):
+    others: int = 41
+    """targets besides the composed and evolved ones, spread evenly over random networks, shapes and found pictures"""
+    depths: tuple[int, ...] = (2, 4, 8, 12)
+    """hidden layers, rising"""
+    share: float = 0.256
+    """weights left after pruning, as a share of all"""
+    retraining: int = 300
+    """updates after pruning"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_positive("retraining", "others")
+        if len(self.depths) < 2 or list(self.depths) != sorted(set(self.depths)) or self.depths[0] < 1:
+            raise rc.UserError(f"depths must be two or more rising numbers from 1 on, got {self.depths}")
+        if not 0.02 <= self.share <= 0.95:
+            raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
+
+
+QUICK = Settings(**_pictures.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
+LAPTOP = Settings(
+    seeds=2, block=2, others=27, size=24, steps=500, retraining=300, learning_rate=5e-3, swept=16, shortest=1.5e-2
+)
+GPU = Settings(
+    seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60, shortest=1e-2
+)
+PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
+
+
+class Goal(NamedTuple):
+    """A target: its number among all, the picture to draw, and what is known of it: kind, own depth, complexities."""
+
+    number: int
+    picture: np.ndarray
+    facts: dict[str, Any]
+
+
+@cache
+def goals(settings: Settings) -> list[Goal]:
+    """The targets, each drawn twice: at the size of training, and at 256 pixels for its complexities."""
+    evolved = rc.artifacts(settings.artifacts, {}) if settings.artifacts else ()
+    small, large = (rc.targets.targets(size, artifacts=evolved) for size in (settings.size, 256))
+    named = [i for i, t in enumerate(small) if t.kind == "artifact" or t.name in settings.targets]
+    others = [i for i, t in enumerate(small) if t.kind not in ("artifact", "composed")]
+    if settings.others > len(others):
+        raise rc.UserError(f"there are {len(others)} other targets, {settings.others} were asked for")
+    chosen = np.linspace(0, len(others) - 1, settings.others).round().astype(int)
+    return [Goal(i, small[i].picture, facts(large[i])) for i in sorted(named + [others[j] for j in chosen])]
+
+
+def facts(target: Any) -> dict[str, Any]:
+    """What is known of a target of 256 pixels; its own depth is that of the network that drew it, if one did."""
+    known = {"goal": target.name, "kind": target.kind, OWN: float(np.log(target.depth or np.nan))}
+    return known | {name: float(rc.COMPLEXITIES[name](target.picture)) for name in FEATURES}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The networks of one depth on all targets, for one block of seeds."""
+
+    settings: Settings
+    depth: int
+    members: tuple[int, ...]
+
+
+def cells(settings: Settings) -> list[Cell]:
+    return [Cell(settings, depth, members) for depth in settings.depths for members in _seeds.blocks(settings)]
+
+
+def run(cell: Cell, watch) -> list[dict]:
+    """All targets and seeds are one population, in which a network's split holds its own picture alone."""
+    settings, every = cell.settings, goals(cell.settings)
+    task = rc.picture([goal.picture for goal in every])
+    who = [(place, seed) for place in range(len(every)) for seed in cell.members]
+    alone = [rc.Split(task.combinations, np.arange(len(every)) == place) for place in range(len(every))]
+
+    def train(steps: int, label: str, start: Any = None) -> Any:
+        return rc.population(
+            task,
+            [alone[place] for place, _ in who],
+            lambda key: rc.CPPN(MIX, cell.depth, key=key),
+            rc.member_keys(settings.seed, [1000 * seed + every[place].number for place, seed in who]),
+            rc.Recipe(steps, 1, rc.unit_adam),
+            dials={"learning_rate": settings.learning_rate},
+            start=start,
+            watch=watch,
+            label=label,
+        )
+
+    dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
+    target = round(settings.share * sum(w[0].size for w in dense.model.weights))
+    start = [rc.similar_units(model, x, target=target) for model in _pictures.members(dense)]
+    pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
+    rows = []
+    for i, (place, seed) in enumerate(who):
+        goal, lost = every[place], max(dense.diverged_at[i], pruned.diverged_at[i])
+        what = {"condition": f"{cell.depth} layers, {goal.facts['goal']}", "number": goal.number, **goal.facts}
+        found = scored(settings, goal, pruned[i].model, seed, watch) | {"dense_mse": float(dense.losses[i, -1])}
+        what |= {"depth": cell.depth, "seed": seed, "diverged_at": int(lost)}
+        rows.append(what | _seeds.unless_lost(found, lost))
+    return rows
+
+
+def scored(settings: Settings, goal: Goal, model: Any, seed: int, watch) -> dict[str, float]:
+    """How well a network draws its target, whether that is well enough, and how composed it is."""
+    answer = rc.render(model, settings.size)
+    watch.recorded(
+        f"{goal.number}-{seed}",
+        rc.Record(np.array([[goal.number]]), rc.grid(settings.size)[None], goal.picture[None], answer[None]),
+    )
+    mse = float(np.mean((answer - goal.picture) ** 2))
+    found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
+    fit = {"mse": mse, "drawn": float(mse <= settings.shortest), "weights": float(rc.count(model))}
+    return fit | {name: value for name, value in found.items() if not np.ndim(value)}
+
+
+def controls(settings: Settings) -> list[dict]:
+    """Made-up best depths: an exact log-line of each feature, from the shallowest to the deepest tried."""
+    rows = []
+    for name in (*FEATURES, OWN):
+        known = [goal for goal in goals(settings) if np.isfinite(goal.facts[name])]
+        x = np.array([goal.facts[name] for goal in known])
+        made_up = np.exp(np.interp(x, [x.min(), x.max()], np.log([settings.depths[0], settings.depths[-1]])))
+        for goal, best in zip(known, made_up.tolist(), strict=True):
+            what = {"condition": f"control: line in {name}", "number": goal.number, "seed": 0, "made_up": best}
+            rows.append(what | goal.facts)
+    return rows
+
+
+def curves(table: pd.DataFrame) -> pd.DataFrame:
+    """R by target and depth, the mean over networks that draw it; none where fewer than half of the seeds do."""
+    rows = table[table["depth"].notna()]
+    tried = rows.groupby(["number", "depth"]).size()
+    drawn = rows[rows["drawn"] == 1].groupby(["number", "depth"])["r"]
+    count = drawn.count().reindex(tried.index, fill_value=0)
+    return drawn.mean().reindex(tried.index).where((count > 0) & (2 * count >= tried)).unstack("depth")
+
+
+def best(table: pd.DataFrame) -> pd.DataFrame:
+    """For each target its facts, its best depth and whether all depths draw it; no row if fewer than two do."""
+    r = curves(table)
+    r = r[r.notna().sum(axis=1) >= 2]
+    known = table.drop_duplicates("number").set_index("number").loc[r.index, ["goal", "kind", OWN, *FEATURES]]
+    return known.assign(best=r.idxmin(axis=1).astype(float), everywhere=r.notna().all(axis=1))
+
+
+def made_up(table: pd.DataFrame, feature: str) -> pd.DataFrame:
+    """The same for a control, which brings its best depths along."""
+    rows = table[table["condition"] == f"control: line in {feature}"].set_index("number")
+    return rows.assign(best=rows["made_up"], everywhere=True)
+
+
+def halves(table: pd.DataFrame, half: int = 1) -> pd.DataFrame:
+    """The best depth by the odd seeds and, as a feature beside it, the logarithm of that by the even ones."""
+    even, odd = (best(table[table["seed"] % 2 == half]) for half in (0, 1))
+    return odd.assign(again=np.log(even["best"]))
+
+
+def gains(found: pd.DataFrame, feature: str) -> pd.Series:
+    """By target, |error of the better mean| - |error of the prediction|, each made from the other targets alone."""
+    found = found.dropna(subset=[feature])
+    if len(found) < 3:
+        return found["best"] * np.nan
+    x, y, once = found[feature].to_numpy(float), found["best"].to_numpy(float), np.ones(len(found))
+    guesses = rc.by_log_line(x, y, once), rc.by_mean(x, y, once), rc.by_log_line(0 * x, y, once)
+    line, *means = (np.abs(guess - y) for guess in guesses)
+    return found["best"] * 0 + min(means, key=np.mean) - line
+
+
+def surely(gained: pd.Series) -> float:
+    """The lower end of the interval of the mean gain."""
+    return rc.interval(gained.to_numpy())[0] if len(gained) > 2 else float("nan")
+
+
+def by_chance(found: pd.DataFrame, feature: str) -> float:
+    """How often best depths, shuffled over the targets, are predicted."""
+    rng = np.random.default_rng(0)
+    again = (found.assign(best=rng.permutation(found["best"])) for _ in range(SHUFFLES))
+    return float(np.mean([surely(gains(one, feature)) > 0 for one in again]))
+
+
+Among = Callable[["pd.DataFrame"], "pd.DataFrame"]
+"""Some of the targets."""
+
+
+def claim(
+    words: tuple[str, str, str], feature: str, least: int, *, of: Among = best, among: Among = lambda found: found
+) -> rc.Claim:
+    """A feature predicts the best depth of targets left out, better than a mean does."""
+
+    def asked(table: pd.DataFrame) -> pd.DataFrame:
+        return among(of(table)).dropna(subset=[feature])
+
+    line = feature if of is best else PRIMARY
+    return rc.Claim(
+        *words,
+        effect=lambda t: gains(asked(t), feature),
+        margin=0.0,
+        unit="hidden layers: error of guessing the mean minus error of the prediction; over targets, which are counted",
+        preconditions=(
+            rc.Check(f"at least {least} targets have a best depth", lambda t: float(len(asked(t))), at_least=least),
+            rc.Check(
+                "best depths differ: at most four fifths of the targets share one",
+                lambda t: 0.8 - asked(t)["best"].value_counts(normalize=True).max(),
+                at_least=0.0,
+            ),
+        ),
+        controls=(
+            rc.Check(
+                "best depths that are an exact line of the feature are predicted",
+                lambda t: surely(gains(among(made_up(t, line)), line)),
+                at_least=1e-9,
+            ),
+            rc.Check(
+                "best depths shuffled over targets are predicted in one of twenty shuffles at most",
+                lambda t: 0.05 - by_chance(asked(t), feature),
+                at_least=0.0,
+            ),
+        ),
+    )
+
+
+SAYS = "its best depth is guessed nearer than by the mean of the other targets'."
+CLAIMS = (
+    claim(
+        ("the PNG ratio predicts the best depth (primary)", f"From a target's PNG ratio {SAYS}", "figure 4"),
+        PRIMARY,
+        20,
+    ),
+    claim(("the waves do", f"From how many waves a target takes {SAYS}", "ours, beside figure 4"), WAVES, 20),
+    claim(("the squares do", f"From how many squares a target takes {SAYS}", "ours, beside figure 4"), SQUARES, 20),
+    claim(
+        ("the PNG ratio does among random networks alone", f"Within one kind, from the PNG ratio {SAYS}", "ours"),
+        PRIMARY,
+        8,
+        among=lambda found: found[found["kind"] == "network"],
+    ),
+    claim(
+        ("the PNG ratio does where all depths draw the target", f"Where no fit decides, from it {SAYS}", "ours"),
+        PRIMARY,
+        8,
+        among=lambda found: found[found["everywhere"]],
+    ),
+    claim(("the depth of the network that drew it does", f"From that depth {SAYS}", "ours"), OWN, 8),
+    claim(
+        ("other seeds find the same", f"From the best depth by half of the seeds, by the other half {SAYS}", "ours"),
+        "again",
+        20,
+        of=halves,
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """Best depth against its prediction and against each complexity, by kind; R against depth for some targets."""
+    picture, axes = rc.plots.panels(rows=3, columns=3, side=3.1)
+    found = best(table)
+    for column, feature in enumerate(FEATURES):
+        predictions(axes[0, column], found, feature)
+        for kind, mine in found.groupby("kind"):
+            axes[1, column].plot(mine[feature], apart(mine["best"]), **mark(kind))
+        axes[1, column].set(xlabel=f"{feature} at 256 pixels", ylabel="best depth")
+    axes[1, 0].legend(fontsize=7, frameon=False)
+    networks = table[table["depth"].notna()]
+    order = networks.drop_duplicates("number").sort_values(PRIMARY)["number"].to_numpy()
+    for place, title, some in zip(axes[2], ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
+        for i, number in enumerate(some[:: max(1, len(some) // 5)][:5]):
+            mine = networks[networks["number"] == number]
+            by = mine.groupby("depth")["r"].mean()
+            place.plot(by.index, by, color=f"C{i}", linewidth=0.8, label=mine["goal"].iloc[0])
+            drawn = curves(table).loc[number]
+            place.plot(drawn.index, drawn, "o", color=f"C{i}", markersize=4)
+            if number in found.index:
+                depth = found.loc[number, "best"]
+                place.plot(depth, drawn[depth], "o", markersize=10, markerfacecolor="none", color=f"C{i}")
+        place.set(title=f"{title} PNG ratios; dots: drawn, ring: best", xlabel="hidden layers", ylabel="R")
+        place.legend(fontsize=6, frameon=False)
+    return picture
+
+
+def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
+    """Best depths against predictions of targets left out; the errors of both, and the gain with a bootstrap's."""
+    place.set(xlabel=f"depth predicted from {feature}", ylabel="best depth")
+    if len(found) < 3:
+        return
+    said = rc.predict_left_out(found[feature], found["best"], rc.by_log_line)
+    for kind, rows in found.assign(said=said.predicted).groupby("kind"):
+        place.plot(rows["said"], apart(rows["best"]), **mark(kind))
+    ends = [found["best"].min(), found["best"].max()]
+    place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)
+    low, high = said.interval
+    place.set_title(
+        f"error {said.error:.2f}, of the mean {said.baseline:.2f}\ngain {said.gain:.2f} [{low:.2f}, {high:.2f}]"
+    )
+
+
+def mark(kind: str) -> dict[str, Any]:
+    colours = {"composed": "C1", "network": "C0", "shape": "C2", "found": "C3", "artifact": "C4"}
+    return {"marker": "o", "linestyle": "", "color": colours[kind], "markersize": 4, "alpha": 0.8, "label": kind}
+
+
+def apart(depths: pd.Series) -> pd.Series:
+    """Equal depths a little apart, to be seen."""
+    return depths + np.random.default_rng(0).uniform(-0.2, 0.2, len(depths))
