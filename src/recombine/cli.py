@@ -1,4 +1,4 @@
-"""The command line: recombine list | run | verdicts | figure | correlate | import | bench."""
+"""The command line: recombine list | run | verdicts | figure | correlate | import | judge | bench."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import tyro
 
-from recombine import importing, looking, pooling
+from recombine import importing, judging, looking, pooling
 from recombine.arguments import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
@@ -29,6 +29,7 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine figure liang2025/stripes          draw the figure again from the table
   recombine correlate COLUMN COLUMN           do two columns go together over all networks trained?
   recombine import picbreeder SOURCE          evolved networks from their makers' files, for --artifacts
+  recombine judge                             changed pictures before the offline judge and a vision-language model
   recombine bench                             speed, side by side, as one line of JSON each
 
 --debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR).
@@ -87,6 +88,7 @@ def dispatch(words: list[str]) -> int:
         "figure": looking.figure,
         "correlate": pooling.correlate,
         "import": importing.import_networks,
+        "judge": judging.judge,
         "bench": bench,
     }
     if not words or words[0] in ("-h", "--help", "help"):

@@ -7,7 +7,7 @@ primary is: PNG ratio at 256 pixels, log-linear, fitted to all other targets.
 
 What is repeated is the target, not the seed: an effect has one number a target, and its interval is over targets. A
 line in logarithms without any feature guesses the mean of logarithms. Where best depths are mostly small this alone
-beats their mean (for 44 targets it would "hold" by chance in 4 of 10 runs), so the better of both means is to be beaten.
+beats their mean (for 44 targets it would "hold" by chance in 4 of 10 runs): the better of both means is to be beaten.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 MIX = (("cache", 6), ("gaussian", 4), ("identity", 2), ("sigmoid", 2), ("sin", 2))
 PRIMARY, WAVES, SQUARES = FEATURES = ("PNG ratio", "waves", "squares")
-OWN = "log of its own depth"
+OWN, AGAIN = "log of its own depth", "log of the best depth by other seeds"
+ALL, RANDOM, EVERYWHERE = "any target", "drawn by a random network", "drawn at every depth"
 SHUFFLES = 200
 
 
@@ -52,12 +53,8 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
-LAPTOP = Settings(
-    seeds=2, block=2, others=27, size=24, steps=500, retraining=300, learning_rate=5e-3, swept=16, shortest=1.5e-2
-)
-GPU = Settings(
-    seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60, shortest=1e-2
-)
+LAPTOP = Settings(seeds=2, block=2, others=27, size=24, steps=500, learning_rate=5e-3, swept=16, shortest=1.5e-2)
+GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60)
 PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
 
 
@@ -137,12 +134,9 @@ def run(cell: Cell, watch) -> list[dict]:
 
 def scored(settings: Settings, goal: Goal, model: Any, seed: int, watch) -> dict[str, float]:
     """How well a network draws its target, whether that is well enough, and how composed it is."""
-    answer = rc.render(model, settings.size)
-    watch.recorded(
-        f"{goal.number}-{seed}",
-        rc.Record(np.array([[goal.number]]), rc.grid(settings.size)[None], goal.picture[None], answer[None]),
-    )
-    mse = float(np.mean((answer - goal.picture) ** 2))
+    x, y, y_hat = rc.grid(settings.size), goal.picture, rc.render(model, settings.size)
+    watch.recorded(f"{goal.number}-{seed}", rc.Record(np.array([[goal.number]]), x[None], y[None], y_hat[None]))
+    mse = float(np.mean((y_hat - y) ** 2))
     found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
     fit = {"mse": mse, "drawn": float(mse <= settings.shortest), "weights": float(rc.count(model))}
     return fit | {name: value for name, value in found.items() if not np.ndim(value)}
@@ -171,23 +165,29 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def best(table: pd.DataFrame) -> pd.DataFrame:
-    """For each target its facts, its best depth and whether all depths draw it; no row if fewer than two do."""
+    """For each target its facts and its best depth; no row if fewer than two depths draw it."""
     r = curves(table)
     r = r[r.notna().sum(axis=1) >= 2]
     known = table.drop_duplicates("number").set_index("number").loc[r.index, ["goal", "kind", OWN, *FEATURES]]
-    return known.assign(best=r.idxmin(axis=1).astype(float), everywhere=r.notna().all(axis=1))
+    return sorts(known.assign(best=r.idxmin(axis=1).astype(float)), r.notna().all(axis=1))
+
+
+def sorts(found: pd.DataFrame, everywhere: Any = True) -> pd.DataFrame:
+    """With columns that say among which targets each is."""
+    every = found["best"] > 0
+    return found.assign(**{ALL: every, RANDOM: found["kind"] == "network", EVERYWHERE: every & everywhere})
 
 
 def made_up(table: pd.DataFrame, feature: str) -> pd.DataFrame:
     """The same for a control, which brings its best depths along."""
     rows = table[table["condition"] == f"control: line in {feature}"].set_index("number")
-    return rows.assign(best=rows["made_up"], everywhere=True)
+    return sorts(rows.assign(best=rows["made_up"]))
 
 
-def halves(table: pd.DataFrame, half: int = 1) -> pd.DataFrame:
+def halves(table: pd.DataFrame) -> pd.DataFrame:
     """The best depth by the odd seeds and, as a feature beside it, the logarithm of that by the even ones."""
     even, odd = (best(table[table["seed"] % 2 == half]) for half in (0, 1))
-    return odd.assign(again=np.log(even["best"]))
+    return odd.assign(**{AGAIN: np.log(even["best"])})
 
 
 def gains(found: pd.DataFrame, feature: str) -> pd.Series:
@@ -213,24 +213,22 @@ def by_chance(found: pd.DataFrame, feature: str) -> float:
     return float(np.mean([surely(gains(one, feature)) > 0 for one in again]))
 
 
-Among = Callable[["pd.DataFrame"], "pd.DataFrame"]
-"""Some of the targets."""
+Rows = Callable[["pd.DataFrame"], "pd.DataFrame"]
 
 
-def claim(
-    words: tuple[str, str, str], feature: str, least: int, *, of: Among = best, among: Among = lambda found: found
-) -> rc.Claim:
+def claim(words: tuple[str, ...], feature: str, *, least: int = 20, of: Rows = best, among: str = ALL) -> rc.Claim:
     """A feature predicts the best depth of targets left out, better than a mean does."""
 
     def asked(table: pd.DataFrame) -> pd.DataFrame:
-        return among(of(table)).dropna(subset=[feature])
+        found = of(table)
+        return found[found[among]].dropna(subset=[feature])
 
     line = feature if of is best else PRIMARY
     return rc.Claim(
         *words,
         effect=lambda t: gains(asked(t), feature),
         margin=0.0,
-        unit="hidden layers: error of guessing the mean minus error of the prediction; over targets, which are counted",
+        unit="hidden layers, error of the better mean minus error of the prediction; over targets, not seeds",
         preconditions=(
             rc.Check(f"at least {least} targets have a best depth", lambda t: float(len(asked(t))), at_least=least),
             rc.Check(
@@ -242,7 +240,7 @@ def claim(
         controls=(
             rc.Check(
                 "best depths that are an exact line of the feature are predicted",
-                lambda t: surely(gains(among(made_up(t, line)), line)),
+                lambda t: surely(gains(made_up(t, line).loc[lambda rows: rows[among]], line)),
                 at_least=1e-9,
             ),
             rc.Check(
@@ -256,70 +254,56 @@ def claim(
 
 SAYS = "its best depth is guessed nearer than by the mean of the other targets'."
 CLAIMS = (
+    claim((f"the {PRIMARY} predicts best depths (primary)", f"From a target's {PRIMARY} {SAYS}", "figure 4"), PRIMARY),
+    claim((f"the {WAVES} do", f"From the {WAVES} that a target takes {SAYS}", "ours, beside figure 4"), WAVES),
+    claim((f"the {SQUARES} do", f"From the {SQUARES} that a target takes {SAYS}", "ours, beside figure 4"), SQUARES),
     claim(
-        ("the PNG ratio predicts the best depth (primary)", f"From a target's PNG ratio {SAYS}", "figure 4"),
+        (f"the {PRIMARY} does among random networks alone", f"Within one kind, from the {PRIMARY} {SAYS}", "ours"),
         PRIMARY,
-        20,
+        least=8,
+        among=RANDOM,
     ),
-    claim(("the waves do", f"From how many waves a target takes {SAYS}", "ours, beside figure 4"), WAVES, 20),
-    claim(("the squares do", f"From how many squares a target takes {SAYS}", "ours, beside figure 4"), SQUARES, 20),
     claim(
-        ("the PNG ratio does among random networks alone", f"Within one kind, from the PNG ratio {SAYS}", "ours"),
+        (f"the {PRIMARY} does where all depths draw the target", f"Where fit rules none out, from it {SAYS}", "ours"),
         PRIMARY,
-        8,
-        among=lambda found: found[found["kind"] == "network"],
+        least=8,
+        among=EVERYWHERE,
     ),
-    claim(
-        ("the PNG ratio does where all depths draw the target", f"Where no fit decides, from it {SAYS}", "ours"),
-        PRIMARY,
-        8,
-        among=lambda found: found[found["everywhere"]],
-    ),
-    claim(("the depth of the network that drew it does", f"From that depth {SAYS}", "ours"), OWN, 8),
-    claim(
-        ("other seeds find the same", f"From the best depth by half of the seeds, by the other half {SAYS}", "ours"),
-        "again",
-        20,
-        of=halves,
-    ),
+    claim(("the depth of the network that drew it does", f"From that depth {SAYS}", "ours"), OWN, least=8),
+    claim(("other seeds find the same", f"From the one that half of the seeds find {SAYS}", "ours"), AGAIN, of=halves),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
     """Best depth against its prediction and against each complexity, by kind; R against depth for some targets."""
     picture, axes = rc.plots.panels(rows=3, columns=3, side=3.1)
-    found = best(table)
+    found, drawn, networks = best(table), curves(table), table[table["depth"].notna()]
     for column, feature in enumerate(FEATURES):
         predictions(axes[0, column], found, feature)
-        for kind, mine in found.groupby("kind"):
-            axes[1, column].plot(mine[feature], apart(mine["best"]), **mark(kind))
+        dots(axes[1, column], found, feature)
         axes[1, column].set(xlabel=f"{feature} at 256 pixels", ylabel="best depth")
     axes[1, 0].legend(fontsize=7, frameon=False)
-    networks = table[table["depth"].notna()]
     order = networks.drop_duplicates("number").sort_values(PRIMARY)["number"].to_numpy()
     for place, title, some in zip(axes[2], ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
-        for i, number in enumerate(some[:: max(1, len(some) // 5)][:5]):
+        for i, number in enumerate(some[:: -(-len(some) // 5)]):
             mine = networks[networks["number"] == number]
-            by = mine.groupby("depth")["r"].mean()
-            place.plot(by.index, by, color=f"C{i}", linewidth=0.8, label=mine["goal"].iloc[0])
-            drawn = curves(table).loc[number]
-            place.plot(drawn.index, drawn, "o", color=f"C{i}", markersize=4)
-            if number in found.index:
-                depth = found.loc[number, "best"]
-                place.plot(depth, drawn[depth], "o", markersize=10, markerfacecolor="none", color=f"C{i}")
-        place.set(title=f"{title} PNG ratios; dots: drawn, ring: best", xlabel="hidden layers", ylabel="R")
+            every, sound = mine.groupby("depth")["r"].mean(), drawn.loc[number]
+            place.plot(every.index, every, color=f"C{i}", linewidth=0.8, label=mine["goal"].iloc[0])
+            place.plot(sound.index, sound, "o", color=f"C{i}", markersize=4)
+            ring = sound[sound == sound.min()] if number in found.index else sound[:0]
+            place.plot(ring.index, ring, "o", color=f"C{i}", markersize=9, markerfacecolor="none")
+        place.set(title=f"{title} {PRIMARY}s; dots: drawn, ring: best", xlabel="hidden layers", ylabel="R")
         place.legend(fontsize=6, frameon=False)
     return picture
 
 
 def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
-    """Best depths against predictions of targets left out; the errors of both, and the gain with a bootstrap's."""
+    """Best depths against predictions of targets left out; both errors, and the gain with its bootstrap's interval."""
     place.set(xlabel=f"depth predicted from {feature}", ylabel="best depth")
     if len(found) < 3:
         return
     said = rc.predict_left_out(found[feature], found["best"], rc.by_log_line)
-    for kind, rows in found.assign(said=said.predicted).groupby("kind"):
-        place.plot(rows["said"], apart(rows["best"]), **mark(kind))
+    dots(place, found.assign(said=said.predicted), "said")
     ends = [found["best"].min(), found["best"].max()]
     place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)
     low, high = said.interval
@@ -328,11 +312,9 @@ def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
     )
 
 
-def mark(kind: str) -> dict[str, Any]:
-    colours = {"composed": "C1", "network": "C0", "shape": "C2", "found": "C3", "artifact": "C4"}
-    return {"marker": "o", "linestyle": "", "color": colours[kind], "markersize": 4, "alpha": 0.8, "label": kind}
-
-
-def apart(depths: pd.Series) -> pd.Series:
-    """Equal depths a little apart, to be seen."""
-    return depths + np.random.default_rng(0).uniform(-0.2, 0.2, len(depths))
+def dots(place: Any, found: pd.DataFrame, x: str) -> None:
+    """A dot a target, coloured by its kind; equal depths a little apart."""
+    for i, kind in enumerate(("network", "composed", "shape", "found", "artifact")):
+        mine = found[found["kind"] == kind]
+        shaken = mine["best"] + np.random.default_rng(i).uniform(-0.2, 0.2, len(mine))
+        place.plot(mine[x], shaken, "o", color=f"C{i}", markersize=4, alpha=0.8, label=kind)

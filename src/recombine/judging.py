@@ -1,0 +1,158 @@
+"""What the command line asks of two judges: is a picture with one weight changed still a coherent variation?
+
+The offline judge is a classifier of compressed sizes and symmetries, fitted on all other pictures; the vision-language
+judge is any model behind an OpenAI-compatible address. Both see the same changed pictures, matched in size of change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from recombine.arguments import parse
+from recombine.core import UserError
+from recombine.experiments._pictures import PictureSettings
+
+if TYPE_CHECKING:
+    from recombine.sweeps.scores import SweptFeatures
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(PictureSettings):
+    """What is judged, and by whom."""
+
+    size: int = 64
+    """pixels a side"""
+    swept: int = 24
+    """weights of each network that are changed, down and up"""
+    answers: Path = Path("judged")
+    """folder in which the model's answers are kept, so that a run that is broken off goes on"""
+    per_minute: float = 60.0
+    """requests a minute, at most"""
+    price: float = 0.0
+    """what a million tokens cost, for the estimate; 0 if unknown"""
+    agreed: bool = False
+    """do not ask whether the estimate is all right"""
+
+
+class Swept(NamedTuple):
+    """A network's changed pictures: what the offline judge reads of them, and pairs for the other."""
+
+    features: SweptFeatures
+    pairs: list[tuple[np.ndarray, np.ndarray]]
+
+
+def judge(words: list[str]) -> int:
+    """Ask both judges and say how far they agree."""
+    asked = parse(
+        Asked,
+        words,
+        "recombine judge",
+        "Composed (or evolved) networks and their trained twins, one weight changed at a time: what do the offline"
+        " judge and a vision-language model say? Address, key and model come from RECOMBINE_JUDGE_URL,"
+        " RECOMBINE_JUDGE_KEY and RECOMBINE_JUDGE_MODEL; the key is never written anywhere.\n"
+        "Example: RECOMBINE_JUDGE_URL=http://localhost:8000/v1 RECOMBINE_JUDGE_MODEL=my-model RECOMBINE_JUDGE_KEY=none"
+        " recombine judge --swept 10",
+    )
+    from recombine.judges.endpoint import find_endpoint
+
+    endpoint = find_endpoint()
+    networks = swept_networks(asked)
+    if len(networks) < 2:
+        raise UserError("the offline judge is fitted on other pictures: name two targets or more")
+    theirs = seen(networks, asked, endpoint)
+    ours = offline(networks)
+    report(ours, theirs)
+    return 0
+
+
+def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
+    """For each picture its composed network and a trained one, with the changes of their weights."""
+    from recombine.experiments import _pictures
+
+    found = {}
+    for name, goal in _pictures.goals(asked).items():
+        twin = goal.trained
+        if twin is None:
+            print(f"training a network on {name} ({asked.steps} updates)", flush=True)
+            twin = _pictures.train(asked, goal, _pictures.dense(goal), [0], watch=None, label="twin")[0].model
+        found[name] = {"composed": swept(goal.model, asked), "trained": swept(twin, asked)}
+    return found
+
+
+def swept(model: Any, asked: Asked) -> Swept:
+    from recombine.sweeps import every_weight, sweep
+    from recombine.sweeps.matching import matched
+    from recombine.sweeps.scores import swept_features
+
+    where = every_weight(model, asked.swept, asked.seed)
+    found = matched(model, where, asked.size)
+    shape = (asked.size, asked.size, 3)
+    changed = np.asarray(sweep(model, where, found.deltas, asked.size))[~found.inert].reshape(-1, *shape)
+    plain = np.asarray(sweep(model, where, np.zeros(1), asked.size))[0, 0].reshape(shape)
+    return Swept(swept_features(model, where, asked.size)[0], [(plain, one) for one in changed])
+
+
+def seen(networks: dict[str, dict[str, Swept]], asked: Asked, endpoint: Any) -> dict[tuple[str, str], np.ndarray]:
+    """What the vision-language judge says: 1, 0 or neither, for each network's changed pictures."""
+    from recombine.judges.asking import Manner
+    from recombine.judges.vision import Price, judge_pictures
+
+    each = [(name, kind, one) for name, kinds in networks.items() for kind, one in kinds.items()]
+    pairs = [pair for _, _, one in each for pair in one.pairs]
+    price = replace(Price(), per_million=asked.price or None)
+    said = judge_pictures(
+        pairs,
+        endpoint,
+        cache=asked.answers,
+        confirm=None if asked.agreed else allowed,
+        progress=lambda done, of: print(f"\r{done} of {of}", end="" if done < of else "\n", flush=True),
+        price=price,
+        manner=Manner(per_minute=asked.per_minute),
+    )
+    ends = np.cumsum([len(one.pairs) for _, _, one in each])[:-1]
+    return {(name, kind): part for (name, kind, _), part in zip(each, np.split(said, ends), strict=True)}
+
+
+def allowed(estimate: Any) -> bool:
+    """Whether the user agrees to the estimate."""
+    return input(f"{estimate}. Go on? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def offline(networks: dict[str, dict[str, Swept]]) -> dict[tuple[str, str], np.ndarray]:
+    """What the offline judge says of the same pictures, fitted without those of their target; NaN where it cannot."""
+    from recombine.sweeps.judge import Pair, fit_pairs, standardised
+
+    pairs = {name: Pair(kinds["composed"].features, kinds["trained"].features) for name, kinds in networks.items()}
+    found = {}
+    for name, kinds in networks.items():
+        fitted = fit_pairs({other: pair for other, pair in pairs.items() if other != name})
+        for kind, one in kinds.items():
+            sound = np.isfinite(np.stack(one.features, axis=1)).all(axis=1)
+            said = np.full(len(one.pairs), np.nan)
+            said[sound] = fitted.log_odds(standardised(one.features, pairs[name].dense)) > 0
+            found[name, kind] = said
+    return found
+
+
+def report(ours: dict[tuple[str, str], np.ndarray], theirs: dict[tuple[str, str], np.ndarray]) -> None:
+    """Shares of yes, and how far the two judges agree beyond chance."""
+    from recombine.measures.agreement import kappa, kappa_interval, raw_agreement
+
+    print(f"{'network':28} {'changes':>8} {'offline yes':>12} {'model yes':>10} {'no answer':>10}")
+    for key, a in ours.items():
+        b = theirs[key]
+        shares = [f"{np.nanmean(v):.2f}" if np.isfinite(v).any() else "-" for v in (a, b)]
+        print(f"{', '.join(key):28} {len(a):8} {shares[0]:>12} {shares[1]:>10} {int(np.isnan(b).sum()):10}")
+    a, b = (np.concatenate(list(said.values())) for said in (ours, theirs))
+    both = np.isfinite(a) & np.isfinite(b)
+    if both.sum() < 2:
+        print("the model answered too little to be compared")
+        return
+    groups = np.concatenate([np.full(len(said), i) for i, said in enumerate(ours.values())])[both]
+    low, high = kappa_interval(a[both], b[both], groups)
+    raw, beyond = raw_agreement(a[both], b[both]), kappa(a[both], b[both])
+    print(f"the two agree on {raw:.2f} of {both.sum()} changes; kappa {beyond:.2f} [{low:.2f}, {high:.2f}]")
