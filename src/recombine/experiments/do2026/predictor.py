@@ -282,7 +282,8 @@ def figure(settings: Settings, table: pd.DataFrame):
         predictions(axes[0, column], found, feature)
         dots(axes[1, column], found, feature)
         axes[1, column].set(xlabel=f"{feature} at 256 pixels", ylabel="best depth")
-    axes[1, 0].legend(fontsize=7, frameon=False)
+    if len(found):
+        axes[1, 0].legend(fontsize=7, frameon=False)
     order = networks.drop_duplicates("number").sort_values(PRIMARY)["number"].to_numpy()
     for place, title, some in zip(axes[2], ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
         for i, number in enumerate(some[:: -(-len(some) // 5)]):
@@ -306,15 +307,15 @@ def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
     dots(place, found.assign(said=said.predicted), "said")
     ends = [found["best"].min(), found["best"].max()]
     place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)
-    low, high = said.interval
+    (low, high), better = said.interval, said.error + gains(found, feature).mean()
     place.set_title(
-        f"error {said.error:.2f}, of the mean {said.baseline:.2f}\ngain {said.gain:.2f} [{low:.2f}, {high:.2f}]"
+        f"error {said.error:.2f}, of the better mean {better:.2f}\nof the mean {said.baseline:.2f},"
+        f" gain {said.gain:.2f} [{low:.2f}, {high:.2f}]"
     )
 
 
 def dots(place: Any, found: pd.DataFrame, x: str) -> None:
     """A dot a target, coloured by its kind; equal depths a little apart."""
-    for i, kind in enumerate(("network", "composed", "shape", "found", "artifact")):
-        mine = found[found["kind"] == kind]
+    for i, (kind, mine) in enumerate(found.groupby("kind")):
         shaken = mine["best"] + np.random.default_rng(i).uniform(-0.2, 0.2, len(mine))
         place.plot(mine[x], shaken, "o", color=f"C{i}", markersize=4, alpha=0.8, label=kind)
