@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_pictures.PictureSettings):
-    targets: tuple[str, ...] = ("moth",)
-    """composed pictures to draw"""
+    targets: tuple[str, ...] = ("face",)
+    """composed pictures to draw; of the three, pruned networks learn the face soonest"""
     offsets: tuple[int, ...] = (-4, -2, 0, 2, 4)
     """hidden layers more or fewer than the composed network has; 0 and some on both sides"""
     share: float = 0.256

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_pictures.PictureSettings):
-    targets: tuple[str, ...] = ("moth",)
-    """composed pictures to draw"""
+    targets: tuple[str, ...] = ("face",)
+    """composed pictures to draw; of the three, pruned networks learn the face soonest"""
     shares: tuple[float, ...] = (0.256,)
     """weights left after each round, as a share of all; the paper's two are 0.256 and 0.086"""
     retraining: int = 1500
