@@ -103,9 +103,9 @@ def train(
     watch: Any,
     label: str,
 ):
-    """One network for each seed on a goal's picture, in one population; zero weights stay zero."""
+    """One network for each seed on a goal's picture, in one population; zero weights stay zero. What it draws is kept."""
     task = drawing(settings, goal.name)
-    return rc.population(
+    run = rc.population(
         task,
         rc.Split(task.combinations, np.ones(1, bool)),
         make,
@@ -116,6 +116,11 @@ def train(
         watch=watch,
         label=label,
     )
+    x, y = rc.grid(settings.size)[None], goal.picture.reshape(1, -1, 3)
+    for i, seed in enumerate(seeds) if watch else ():
+        y_hat = rc.render(run[i].model, settings.size).reshape(1, -1, 3)
+        watch.recorded(f"{label}-{seed}", rc.Record(np.zeros((1, 1)), x, y, y_hat))
+    return run
 
 
 def members(run: Any) -> list[Any]:

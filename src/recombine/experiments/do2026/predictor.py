@@ -120,15 +120,16 @@ def run(cell: Cell, watch) -> list[dict]:
 
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
     target = round(settings.share * sum(w[0].size for w in dense.model.weights))
-    start = [rc.similar_units(model, x, target=target) for model in _pictures.members(dense)]
+    both = zip(_pictures.members(dense), dense.diverged_at, strict=True)
+    start = [rc.similar_units(model, x, target=target) if lost < 0 else model for model, lost in both]
     pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
     rows = []
     for i, (place, seed) in enumerate(who):
         goal, lost = every[place], max(dense.diverged_at[i], pruned.diverged_at[i])
         what = {"condition": f"{cell.depth} layers, {goal.facts['goal']}", "number": goal.number, **goal.facts}
-        found = scored(settings, goal, pruned[i].model, seed, watch) | {"dense_mse": float(dense.losses[i, -1])}
-        what |= {"depth": cell.depth, "seed": seed, "diverged_at": int(lost)}
-        rows.append(what | _seeds.unless_lost(found, lost))
+        what |= {"depth": cell.depth, "seed": seed, "diverged_at": int(lost), "dense_mse": float(dense.losses[i, -1])}
+        found = scored(settings, goal, pruned[i].model, seed, watch) if lost < 0 else {}
+        rows.append(what | {"mse": np.nan, "drawn": np.nan, "r": np.nan} | found)
     return rows
 
 

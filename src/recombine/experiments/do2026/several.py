@@ -69,8 +69,9 @@ class Cell:
 
 
 def cells(settings: Settings) -> list[Cell]:
-    drawn = [tuple(_pictures.goals(settings)), *((name,) for name in pictures(settings))]
-    return [Cell(settings, names, block) for names in drawn for block in _seeds.blocks(settings)]
+    composed = tuple(_pictures.goals(settings))
+    every = [composed, *((name,) for name in (*composed, *settings.outside))]
+    return [Cell(settings, names, block) for names in every for block in _seeds.blocks(settings)]
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,9 @@ def maker(settings: Settings, inputs: int):
 
 
 def run(cell: Cell, watch) -> list[dict]:
-    settings, alone = cell.settings, len(cell.names) == 1
+    settings, every, alone = cell.settings, list(pictures(cell.settings)), len(cell.names) == 1
     task = apart(settings) if alone else together(settings)
-    chosen = np.isin(list(pictures(settings)), cell.names) if alone else np.ones(1, bool)
+    chosen = np.isin(every, cell.names) if alone else np.ones(1, bool)
     trained = rc.population(
         task,
         rc.Split(task.combinations, chosen),
