@@ -103,7 +103,7 @@ def train(
     watch: Any,
     label: str,
 ):
-    """One network for each seed on a goal's picture, in one population; zero weights stay zero. What it draws is kept."""
+    """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept."""
     task = drawing(settings, goal.name)
     run = rc.population(
         task,
@@ -143,7 +143,8 @@ def error(settings: PictureSettings, goal: Goal, model: Any) -> float:
 
 def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
     """A goal's name and a block of seeds, for each cell."""
-    return [(name, block) for name in goals(settings) for block in _seeds.blocks(settings)]
+    own = [a.name for a in rc.artifacts(settings.artifacts, {})] if settings.artifacts else []
+    return [(name, block) for name in (*settings.targets, *own) for block in _seeds.blocks(settings)]
 
 
 def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:
