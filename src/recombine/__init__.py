@@ -47,6 +47,9 @@ _HOME = {
     "measures.complexity": "epsilon_rank exact_rank pixel_ranks",
     "measures.controls": "blind nearest_memory superposition",
     "measures.cp": "cp_error cp_rank",
+    "measures.drawing": (
+        "change_zip distinct_share even_share luminance map_zip parity_purity participation_ratio picture_zip"
+    ),
     "measures.error": "error_map errors mse nmse",
     "measures.geometry": (
         "factorisation factorisation_from_zero factorisation_map factorisation_of_means finite_differences"
@@ -76,8 +79,10 @@ _HOME = {
     "genomes": "Genome evaluate hsv_of layerise load_genome save_genome",
     "optimisers": "adamw adamw_cosine muon unit_adam",
     "train": "Recipe fit member_keys newborn population",
+    "sweeps": "every_weight one_by_one slopes sweep",
+    "sweeps.matching": "matched",
     "sweeps.rotation": "rotated",
-    "sweeps.scores": "score",
+    "sweeps.scores": "score unit_maps",
     "picbreeder": "artifacts import_picbreeder load_network network render",
     "judges.asking": "Manner",
     "judges.endpoint": "Endpoint find_endpoint",

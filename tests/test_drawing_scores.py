@@ -1,0 +1,220 @@
+"""Networks whose units are factored score differently from their rotations, and evolved ones from trained twins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from recombine.composed import composed
+from recombine.measures.agreement import roc_area
+from recombine.models.cppn import CPPN, parse_mix
+from recombine.picbreeder import artifacts, load_network, network
+from recombine.sweeps import every_weight, looked_at
+from recombine.sweeps.judge import Pair, fit, leave_one_out, share_of_yes, standardised
+from recombine.sweeps.rotation import rotated
+from recombine.sweeps.scores import SweptFeatures, map_features, score, swept_features, unit_maps
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "picbreeder"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures are not at {DATA}")
+
+
+def test_a_rotation_keeps_the_picture_and_the_units_that_bend():
+    depth, mix = parse_mix("3;cache:4,gaussian:2,identity:1,sin:1")
+    model = CPPN(mix, depth, key=jax.random.key(0))
+    turned = rotated(model, jax.random.key(1))
+    assert np.abs(looked_at(turned, 24)[0] - looked_at(model, 24)[0]).max() <= 1e-4
+    bends, linear = [4, 5, 7], [0, 1, 2, 3, 6]
+    before, after = unit_maps(model, 24), unit_maps(turned, 24)
+    assert np.allclose(before[:, bends], after[:, bends], atol=1e-4)
+    assert np.abs(before[:, linear] - after[:, linear]).max() > 0.5
+    energies = [np.sum(m[:, linear] ** 2, axis=1) for m in (before, after)]
+    assert np.allclose(*energies, rtol=1e-3), "the matrices are orthogonal"
+
+
+def test_a_network_without_linear_units_has_nothing_to_rotate():
+    depth, mix = parse_mix("2;gaussian:2,sin:1")
+    model = CPPN(mix, depth, key=jax.random.key(0))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(rotated(model, jax.random.key(1)).weights, model.weights, strict=True)
+    )
+
+
+@pytest.fixture(scope="module")
+def pairs_of() -> Callable[[str], tuple[CPPN, CPPN]]:
+    def make(name: str) -> tuple[CPPN, CPPN]:
+        model = network(composed()[name])
+        return model, rotated(model, jax.random.key(0))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "name", ["face", pytest.param("moth", marks=pytest.mark.slow), pytest.param("flower", marks=pytest.mark.slow)]
+)
+def test_a_composed_picture_scores_better_than_its_rotation(name, pairs_of):
+    """The edges of these drawings are steep: where one runs through a pixel, rounding shows in the fourth digit."""
+    model, turned = pairs_of(name)
+    apart = np.abs(looked_at(turned, 48)[0] - looked_at(model, 48)[0])
+    assert apart.mean() <= 1e-6
+    assert apart.max() <= 5e-4
+    ours, control = (score(m, 48, weights=30) for m in (model, turned))
+    assert ours["map_zip"] < control["map_zip"]
+    assert ours["map_zip_distinct"] < control["map_zip_distinct"]
+    assert ours["purity"] > control["purity"]
+    assert ours["distinct"] < control["distinct"]
+    assert ours["R"] < control["R"]
+    assert ours["even_share"] == pytest.approx(control["even_share"], abs=1e-3)
+
+
+def test_the_scores_of_a_network_are_complete_and_repeatable(pairs_of):
+    model, _ = pairs_of("face")
+    found = score(model, 48, weights=30)
+    again = score(model, 48, weights=30, seed=0)
+    assert str(found) == str(again)
+    assert found["even_share"] == pytest.approx(1)
+    assert 0.98 < found["purity"] <= 1
+    assert 0 < found["inert"] < 0.6
+    assert 1 < found["J"] < 30
+    for lists in ("redundancy_by_layer", "map_zip_by_layer"):
+        assert len(found[lists]) == len(model.weights) - 1
+        assert np.all(np.isfinite(found[lists]))
+
+
+def test_networks_that_died_or_diverged_have_no_scores_but_raise_nothing():
+    depth, mix = parse_mix("3;cache:2,gaussian:2,sin:1")
+    model = CPPN(mix, depth, key=jax.random.key(0))
+    dark = eqx.tree_at(lambda m: m.weights[-1], model, model.weights[-1].at[:, 2].set(0))
+    found = score(dark, 8, weights=4)
+    assert np.isnan([found["R"], found["J"], found["even_share"]]).all()
+    assert found["inert"] == 1
+    assert found["map_zip"] > 0
+    cut = eqx.tree_at(lambda m: m.weights[1], model, model.weights[1] * 0)
+    assert np.isnan(score(cut, 8, weights=4)["map_zip_by_layer"]).tolist() == [False, True, True]
+    for factor in (np.nan, 1e20):
+        assert np.isnan(score(jax.tree.map(lambda a, f=factor: a * f, model), 8, weights=4)["R"])
+    with pytest.raises(ValueError, match="all weights of the network are zero"):
+        score(jax.tree.map(lambda a: a * 0, model), 8)
+
+
+def test_every_map_that_varies_is_looked_at(pairs_of):
+    model, turned = pairs_of("face")
+    found, control = (map_features(m, 32) for m in (model, turned))
+    assert len(found.layer) < unit_maps(model, 32).shape[0] * unit_maps(model, 32).shape[1]
+    assert np.all(np.diff(found.layer) >= 0)
+    assert np.mean(found.distinct) < np.mean(control.distinct)
+    assert roc_area(-np.concatenate([found.zip, control.zip]), _labels(found.zip, control.zip)) > 0.6
+
+
+def _labels(yes: np.ndarray, no: np.ndarray) -> np.ndarray:
+    return np.repeat([1.0, 0.0], [len(yes), len(no)])
+
+
+def drawn(shift: float, seed: int, scale: float = 1.0, offset: float = 0.0) -> SweptFeatures:
+    """Made-up features of 200 sweeps: the first and third tell evolved from dense, in units of the picture's own."""
+    noise = np.random.default_rng(seed).normal(size=(200, 5))
+    noise[:, [0, 2]] += shift * np.array([-1, 1])
+    return SweptFeatures(*(offset + scale * noise).T)
+
+
+def test_a_judge_finds_the_features_that_tell_and_their_sign():
+    yes, no = np.stack(drawn(2, 0), axis=1), np.stack(drawn(0, 1), axis=1)
+    judge = fit(yes, no)
+    assert judge.coefficients[0] < -0.5
+    assert judge.coefficients[2] > 0.5
+    assert np.abs(judge.coefficients[[1, 3, 4]]).max() < 0.3
+    assert np.mean(judge.log_odds(yes) > 0) > 0.9
+    assert np.mean(judge.log_odds(no) > 0) < 0.1
+
+
+def test_a_judge_of_classes_without_overlap_stays_finite():
+    judge = fit(np.full((3, 5), 10.0), np.full((400, 5), -10.0))
+    assert np.all(np.isfinite(judge.coefficients))
+    assert judge.log_odds(np.full((1, 5), 1.0)) > 0
+
+
+def test_a_judge_carries_over_to_a_picture_on_another_scale():
+    pairs = {str(i): Pair(drawn(2, 2 * i, 10.0**i, i), drawn(0, 2 * i + 1, 10.0**i, i)) for i in range(3)}
+    for held in leave_one_out(pairs).values():
+        assert held.area > 0.95
+        assert held.error < 0.12
+        assert held.error == pytest.approx((1 - held.evolved + held.dense) / 2)
+    judge = fit(standardised(*pairs["0"]), standardised(pairs["0"].dense, pairs["0"].dense))
+    assert share_of_yes(judge, pairs["2"].evolved, pairs["2"].dense) > 0.85
+
+
+def test_a_judge_of_what_does_not_differ_errs_half_the_time():
+    pairs = {str(i): Pair(drawn(0, 2 * i), drawn(0, 2 * i + 1)) for i in range(3)}
+    errors = [held.error for held in leave_one_out(pairs).values()]
+    assert 0.4 < np.mean(errors) < 0.6
+
+
+def test_a_judge_needs_something_to_go_by():
+    with pytest.raises(ValueError, match="two or more"):
+        leave_one_out({"only": Pair(drawn(0, 0), drawn(0, 1))})
+    nothing = SweptFeatures(*np.full((5, 3), np.nan))
+    with pytest.raises(ValueError, match="got 0"):
+        standardised(drawn(0, 0), nothing)
+
+
+@pytest.fixture(scope="module")
+def twins() -> dict[str, tuple[CPPN, CPPN]]:
+    """Each evolved network, and what gradient descent made of its picture."""
+    found = {}
+    for artifact in artifacts(DATA, {}):
+        assert artifact.sgd is not None
+        evolved = network(artifact.genome)
+        found[artifact.name] = evolved, load_network(artifact.sgd, evolved.mix)[0]
+    return found
+
+
+@needs_data
+def test_the_evolved_skull_is_compositional_and_its_trained_twin_is_not(twins):
+    evolved, dense = (score(m, 48, weights=40) for m in twins["skull"])
+    assert evolved["R"] <= 0.8 * dense["R"]
+    assert evolved["purity"] > 0.98
+    assert dense["purity"] < 0.75
+    assert dense["J"] >= 3 * evolved["J"]
+    assert evolved["distinct"] <= 0.3
+    assert dense["distinct"] >= 0.9
+    assert evolved["even_share"] > 0.84
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["skull", "butterfly", "apple"])
+def test_evolved_twins_and_rotations_are_told_apart(name, twins):
+    evolved, dense = twins[name]
+    turned = rotated(evolved, jax.random.key(0))
+    assert np.abs(looked_at(turned, 64)[0] - looked_at(evolved, 64)[0]).max() <= 1e-4
+    ours, theirs, control = (map_features(m, 64) for m in (evolved, dense, turned))
+    for other, zip_area, purity_area in ((theirs, 0.90, 0.88), (control, 0.80, 0.80)):
+        labels = _labels(ours.zip, other.zip)
+        assert roc_area(-np.concatenate([ours.zip, other.zip]), labels) >= zip_area
+        assert roc_area(np.concatenate([ours.purity, other.purity]), labels) >= purity_area
+    scores = [score(m, 64, weights=60) for m in (evolved, dense)]
+    assert scores[0]["R"] <= 0.8 * scores[1]["R"]
+    assert scores[1]["J"] >= 3 * scores[0]["J"]
+    assert scores[0]["distinct"] <= 0.3
+    assert scores[1]["distinct"] >= 0.9
+
+
+@needs_data
+@pytest.mark.slow
+def test_a_judge_fitted_on_two_pictures_knows_the_third(twins):
+    def features(model: CPPN) -> SweptFeatures:
+        return swept_features(model, every_weight(model, 60), 64)[0]
+
+    pairs = {name: Pair(*(features(m) for m in both)) for name, both in twins.items()}
+    for pair in pairs.values():
+        labels = _labels(pair.evolved.change_zip, pair.dense.change_zip)
+        assert roc_area(-np.concatenate([pair.evolved.change_zip, pair.dense.change_zip]), labels) >= 0.80
+    for held in leave_one_out(pairs).values():
+        assert held.area > 0.9
+        assert held.error < 0.25
+        assert held.dense < 0.2
+        assert held.evolved > 0.6
