@@ -41,7 +41,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
 
 
-QUICK = Settings(**_pictures.QUICK | {"offsets": (-1, 0, 1), "retraining": 5})
+QUICK = Settings(**_pictures.QUICK | {"offsets": (-1, 0, 1), "retraining": 10})
 LAPTOP = Settings(steps=2000, swept=32)
 GPU = Settings(
     seeds=8,
@@ -80,7 +80,9 @@ def run(cell: Cell, watch) -> list[dict]:
     make, x = _pictures.dense(goal, depth=depth), rc.grid(settings.size)
     dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
     target = round(settings.share * rc.count(dense[0].model))
-    start = _pictures.stacked([rc.similar_units(model, x, target=target) for model in _pictures.members(dense)])
+    lost = dense.diverged_at >= 0
+    models = zip(_pictures.members(dense), lost, strict=True)
+    start = _pictures.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
     steps = settings.retraining
     pruned = _pictures.train(settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label="pruned")
     return described(cell, goal, dense, "dense", depth) + described(cell, goal, pruned, "pruned", depth)

@@ -36,7 +36,7 @@ SHUFFLES = 100
 class Settings(_pictures.PictureSettings):
     others: int = 41
     """targets besides the composed and evolved ones, spread evenly over random networks, shapes and found pictures"""
-    depths: tuple[int, ...] = (2, 4, 8, 12)
+    depths: tuple[int, ...] = (2, 4, 7, 10)
     """hidden layers, rising"""
     share: float = 0.256
     """weights left after pruning, as a share of all"""
@@ -53,7 +53,7 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
-LAPTOP = Settings(seeds=2, block=2, others=27, size=24, steps=500, learning_rate=5e-3, swept=16, shortest=1.5e-2)
+LAPTOP = Settings(seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, swept=16, shortest=1.5e-2)
 GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60)
 PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
 
@@ -62,7 +62,7 @@ class Goal(NamedTuple):
     """A target: its number among all, the picture to draw, and what is known of it: kind, own depth, complexities."""
 
     number: int
-    picture: np.ndarray
+    shown: _pictures.Goal
     facts: dict[str, Any]
 
 
@@ -76,7 +76,8 @@ def goals(settings: Settings) -> list[Goal]:
     if settings.others > len(others):
         raise rc.UserError(f"there are {len(others)} other targets, {settings.others} were asked for")
     chosen = np.linspace(0, len(others) - 1, settings.others).round().astype(int)
-    return [Goal(i, small[i].picture, facts(large[i])) for i in sorted(named + [others[j] for j in chosen])]
+    shown = [_pictures.Goal(t.name, t.kind == "artifact", None, t.picture, None) for t in small]
+    return [Goal(i, shown[i], facts(large[i])) for i in sorted(named + [others[j] for j in chosen])]
 
 
 def facts(target: Any) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def cells(settings: Settings) -> list[Cell]:
 def run(cell: Cell, watch) -> list[dict]:
     """All targets and seeds are one population, in which a network's split holds its own picture alone."""
     settings, every = cell.settings, goals(cell.settings)
-    task = rc.picture([goal.picture for goal in every])
+    task = rc.picture([goal.shown.picture for goal in every])
     who = [(place, seed) for place in range(len(every)) for seed in cell.members]
     alone = [rc.Split(task.combinations, np.arange(len(every)) == place) for place in range(len(every))]
 
@@ -126,7 +127,7 @@ def run(cell: Cell, watch) -> list[dict]:
     rows = []
     for i, (place, seed) in enumerate(who):
         goal, lost = every[place], max(dense.diverged_at[i], pruned.diverged_at[i])
-        what = {"condition": f"{cell.depth} layers, {goal.facts['goal']}", "number": goal.number, **goal.facts}
+        what = {"condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number, **goal.facts}
         what |= {"depth": cell.depth, "seed": seed, "diverged_at": int(lost), "dense_mse": float(dense.losses[i, -1])}
         found = scored(settings, goal, pruned[i].model, seed, watch) if lost < 0 else {}
         rows.append(what | {"mse": np.nan, "drawn": np.nan, "r": np.nan} | found)
@@ -135,12 +136,12 @@ def run(cell: Cell, watch) -> list[dict]:
 
 def scored(settings: Settings, goal: Goal, model: Any, seed: int, watch) -> dict[str, float]:
     """How well a network draws its target, whether that is well enough, and how composed it is."""
-    x, y, y_hat = rc.grid(settings.size), goal.picture, rc.render(model, settings.size)
-    watch.recorded(f"{goal.number}-{seed}", rc.Record(np.array([[goal.number]]), x[None], y[None], y_hat[None]))
-    mse = float(np.mean((y_hat - y) ** 2))
-    found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
-    fit = {"mse": mse, "drawn": float(mse <= settings.shortest), "weights": float(rc.count(model))}
-    return fit | {name: value for name, value in found.items() if not np.ndim(value)}
+    z, x = np.array([[goal.number]]), rc.grid(settings.size)[None]
+    y, y_hat = (a.reshape(1, -1, 3) for a in (goal.shown.picture, rc.render(model, settings.size)))
+    watch.recorded(f"pruned-{goal.number}-{seed}", rc.Record(z, x, y, y_hat))
+    found = _pictures.scored(settings, goal.shown, model, seed)
+    single = {name: value for name, value in found.items() if not np.ndim(value)}
+    return single | {"drawn": float(found["mse"] <= settings.shortest)}
 
 
 def controls(settings: Settings) -> list[dict]:

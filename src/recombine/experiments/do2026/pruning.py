@@ -40,7 +40,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"shares must fall from 0.95 to 0.02, got {self.shares}")
 
 
-QUICK = Settings(**_pictures.QUICK, retraining=5)
+QUICK = Settings(**_pictures.QUICK, retraining=10)
 LAPTOP = Settings(steps=2000, swept=32)
 GPU = Settings(
     seeds=8,
@@ -95,6 +95,8 @@ def pruned(cell: Cell, goal: _pictures.Goal, method: str, run: Any, *, born: Any
 
     def one(i: int, seed: int):
         first = jax.tree.map(lambda a: a[i], born)
+        if run.diverged_at[i] >= 0:
+            return run[i].model
         return METHODS[method](_methods.Case(run[i].model, first, x, loss, seed), target)
 
     return _pictures.stacked([one(i, seed) for i, seed in enumerate(cell.members)])

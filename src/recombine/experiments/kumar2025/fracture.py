@@ -10,7 +10,7 @@ scores must fall though the picture is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -172,7 +172,8 @@ def figure(settings: Settings, table: pd.DataFrame):
 
     rows = table[table["kind"].notna()]
     picture = Figure(figsize=(12, 9), layout="constrained")
-    above, below = picture.subfigures(2, 1, height_ratios=(1, 2))
+    parts: Any = picture.subfigures(2, 1, height_ratios=(1, 2))
+    above, below = parts
     scores(above.subplots(1, 4), rows)
     places = below.subplots(2, 2, width_ratios=(2.2, 1))
     first = sorted(rows["goal"].unique())[0]
