@@ -87,7 +87,11 @@ def run(cell: Cell, watch) -> list[dict]:
     for i, seed in enumerate(cell.members):
         model = trained[i].model
         shares = purity(jax.jacobian(lambda x, m=model: list(m(x)[1].values())), x, settings.parts)
-        error = float(((model(x)[0] - y) ** 2).mean() / y.var())
+        answers = model(x)[0]
+        watch.recorded(
+            f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), np.asarray(x), np.asarray(y), np.asarray(answers))
+        )
+        error = float(((answers - y) ** 2).mean() / y.var())
         found = {"missed": error, "pure": float(np.concatenate(shares).mean()), "pure_last": float(shares[-1].mean())}
         facts = {"condition": f"{cell.depth} x {cell.width}", "width": cell.width, "depth": cell.depth, "seed": seed}
         ratio = rc.log_volume_ratio(rc.PURE, cell.width, cell.depth, primitives=settings.parts)
