@@ -141,10 +141,33 @@ def error(settings: PictureSettings, goal: Goal, model: Any) -> float:
     return float(np.mean((rc.render(model, settings.size) - goal.picture) ** 2))
 
 
+@dataclass(frozen=True)
+class Cell:
+    """Whatever is made of one picture, for one block of seeds."""
+
+    settings: Any
+    goal: str
+    members: tuple[int, ...]
+
+
+def cells(settings: Any) -> list[Cell]:
+    return [Cell(settings, goal, members) for goal, members in every_goal(settings)]
+
+
 def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
     """A goal's name and a block of seeds, for each cell."""
     own = [a.name for a in rc.artifacts(settings.artifacts, {})] if settings.artifacts else []
     return [(name, block) for name in (*settings.targets, *own) for block in _seeds.blocks(settings)]
+
+
+def described(settings: PictureSettings, goal: Goal, run: Any, seeds: Sequence[int], **what: Any) -> list[dict]:
+    """A row for each network of a run: what it is, whether it was lost, and its scores."""
+    found = []
+    for i, seed in enumerate(seeds):
+        facts = {"goal": goal.name, "seed": seed, "diverged_at": int(run.diverged_at[i])}
+        scores = scored(settings, goal, run[i].model, seed)
+        found.append(what | facts | _seeds.unless_lost(scores, run.diverged_at[i]))
+    return found
 
 
 def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:
@@ -154,12 +177,10 @@ def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict
     by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
     plain = {"r": "R", "reuse": "distinct", "directions": "J", "even": "even_share"}
     named = {new: found.pop(old) for new, old in plain.items()}
-    return (
-        {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "weights": float(rc.count(model))}
-        | named
-        | found
-        | by_layer
-    )
+    fit = {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "draws": float(mse <= settings.shortest)}
+    live = rc.sparsity([np.asarray(w) for w in model.weights])["live_links"]
+    size = {"weights": float(rc.count(model)), "live": float(live), "alive": float(rc.alive(model)[2])}
+    return fit | size | named | found | by_layer
 
 
 THUMB = 16

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures, _seeds
+from recombine.experiments import _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,18 +85,12 @@ def run(cell: Cell, watch) -> list[dict]:
     start = _pictures.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
     steps = settings.retraining
     pruned = _pictures.train(settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label="pruned")
-    return described(cell, goal, dense, "dense", depth) + described(cell, goal, pruned, "pruned", depth)
+    return rows_of(cell, goal, dense, "dense", depth) + rows_of(cell, goal, pruned, "pruned", depth)
 
 
-def described(cell: Cell, goal: _pictures.Goal, run: Any, kind: str, depth: int) -> list[dict]:
-    """A row for each network of a run."""
-    rows = []
-    for i, seed in enumerate(cell.members):
-        what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "goal": goal.name}
-        facts = {"offset": cell.offset, "depth": depth, "seed": seed, "diverged_at": int(run.diverged_at[i])}
-        found = _pictures.scored(cell.settings, goal, run[i].model, seed)
-        rows.append(what | facts | _seeds.unless_lost(found, run.diverged_at[i]))
-    return rows
+def rows_of(cell: Cell, goal: _pictures.Goal, run: Any, kind: str, depth: int) -> list[dict]:
+    what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "offset": cell.offset, "depth": depth}
+    return _pictures.described(cell.settings, goal, run, cell.members, **what)
 
 
 controls = _pictures.controls

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures, _seeds
+from recombine.experiments import _pictures
 from recombine.experiments.do2026 import _methods
 from recombine.experiments.do2026._methods import DENSE, LINKS, METHODS, NARROW, PAPERS, RANDOM, SIMILAR
 
@@ -55,36 +55,26 @@ GPU = Settings(
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, swept=1000)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Everything that is made of the networks of one picture and one block of seeds."""
-
-    settings: Settings
-    goal: str
-    members: tuple[int, ...]
+cells = _pictures.cells
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, goal, members) for goal, members in _pictures.every_goal(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: _pictures.Cell, watch) -> list[dict]:
     settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
     make, keys = _pictures.dense(goal), rc.member_keys(settings.seed, cell.members)
     dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
     born = rc.newborn(make, keys)
-    rows = described(cell, goal, dense, DENSE, 0)
+    rows = rows_of(cell, goal, dense, DENSE, 0)
     size = rc.count(dense[0].model)
     for method in METHODS:
         run = dense
         for number, share in enumerate(settings.shares, start=1):
             start = pruned(cell, goal, method, run, born=born, target=round(share * size))
             run = retrained(cell, goal, make, method, number, start=start, watch=watch)
-            rows += described(cell, goal, run, method, number)
+            rows += rows_of(cell, goal, run, method, number)
     return rows + narrow(cell, goal, size, watch)
 
 
-def pruned(cell: Cell, goal: _pictures.Goal, method: str, run: Any, *, born: Any, target: int) -> Any:
+def pruned(cell: _pictures.Cell, goal: _pictures.Goal, method: str, run: Any, *, born: Any, target: int) -> Any:
     """The networks of a run after one round of a method, stacked again."""
     import jax
 
@@ -102,13 +92,13 @@ def pruned(cell: Cell, goal: _pictures.Goal, method: str, run: Any, *, born: Any
     return _pictures.stacked([one(i, seed) for i, seed in enumerate(cell.members)])
 
 
-def retrained(cell: Cell, goal: _pictures.Goal, make, method: str, number: int, *, start: Any, watch):
+def retrained(cell: _pictures.Cell, goal: _pictures.Goal, make, method: str, number: int, *, start: Any, watch):
     steps = cell.settings.retraining
     label = f"{method}-{number}"
     return _pictures.train(cell.settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label=label)
 
 
-def narrow(cell: Cell, goal: _pictures.Goal, size: int, watch) -> list[dict]:
+def narrow(cell: _pictures.Cell, goal: _pictures.Goal, size: int, watch) -> list[dict]:
     """Dense networks with as many weights as are left after each round, trained as long in all."""
     settings, rows = cell.settings, []
     for number, share in enumerate(settings.shares, start=1):
@@ -117,21 +107,13 @@ def narrow(cell: Cell, goal: _pictures.Goal, size: int, watch) -> list[dict]:
         steps = settings.steps + number * settings.retraining
         label = f"narrow-{number}"
         run = _pictures.train(settings, goal, make, cell.members, steps=steps, watch=watch, label=label)
-        rows += described(cell, goal, run, NARROW, number)
+        rows += rows_of(cell, goal, run, NARROW, number)
     return rows
 
 
-def described(cell: Cell, goal: _pictures.Goal, run: Any, method: str, number: int) -> list[dict]:
-    """A row for each network of a run."""
-    rows = []
-    for i, seed in enumerate(cell.members):
-        model, lost = run[i].model, run.diverged_at[i]
-        what = {"condition": f"{method}, round {number}, {goal.name}", "method": method, "round": number}
-        live = rc.sparsity([np.asarray(w) for w in model.weights])["live_links"]
-        found = _pictures.scored(cell.settings, goal, model, seed) | {"alive": float(rc.alive(model)[2]), "live": live}
-        facts = {"goal": goal.name, "seed": seed, "diverged_at": int(lost)}
-        rows.append(what | facts | _seeds.unless_lost(found, lost))
-    return rows
+def rows_of(cell: _pictures.Cell, goal: _pictures.Goal, run: Any, method: str, number: int) -> list[dict]:
+    what = {"condition": f"{method}, round {number}, {goal.name}", "method": method, "round": number}
+    return _pictures.described(cell.settings, goal, run, cell.members, **what)
 
 
 controls = _pictures.controls

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures, _seeds
+from recombine.experiments import _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,20 +31,10 @@ GPU = Settings(seeds=32, block=32, size=64, steps=50_000, swept=120)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of every wiring on one picture, for one block of seeds."""
-
-    settings: Settings
-    goal: str
-    members: tuple[int, ...]
+cells = _pictures.cells
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, goal, members) for goal, members in _pictures.every_goal(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: _pictures.Cell, watch) -> list[dict]:
     """All wirings are zeros in networks of one shape, so that they train in one program."""
     settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
     make = _pictures.dense(goal)
@@ -53,12 +43,7 @@ def run(cell: Cell, watch) -> list[dict]:
     for kind in (WIRED, SIGNED, REWIRED, DENSE):
         start = _pictures.stacked([started(goal, born, kind, i, seed) for i, seed in enumerate(cell.members)])
         run = _pictures.train(settings, goal, make, cell.members, start=start, watch=watch, label=kind)
-        for i, seed in enumerate(cell.members):
-            what = {"condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed}
-            lost = run.diverged_at[i]
-            found = _pictures.scored(settings, goal, run[i].model, seed)
-            found["draws"] = float(found["mse"] <= settings.shortest)
-            rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
+        rows += _pictures.described(settings, goal, run, cell.members, condition=f"{kind}, {goal.name}", kind=kind)
     return rows
 
 

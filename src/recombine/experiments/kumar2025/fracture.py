@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures, _seeds
+from recombine.experiments import _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,30 +34,16 @@ PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 COMPOSED, TURNED, TRAINED, OTHERS = "composed", "composed, turned", "trained", "trained by others"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks trained on one picture for one block of seeds; the first block also has the composed one."""
-
-    settings: Settings
-    goal: str
-    members: tuple[int, ...]
+cells = _pictures.cells
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, goal, members) for goal, members in _pictures.every_goal(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: _pictures.Cell, watch) -> list[dict]:
     settings = cell.settings
     goal = _pictures.goals(settings)[cell.goal]
     run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
-    rows = []
+    rows = _pictures.described(settings, goal, run, cell.members, condition=f"{TRAINED}, {cell.goal}", kind=TRAINED)
     for i, seed in enumerate(cell.members):
-        found = _pictures.scored(settings, goal, run[i].model, seed)
-        what = {"condition": f"{TRAINED}, {cell.goal}", "kind": TRAINED, "goal": cell.goal, "seed": seed}
-        lost = run.diverged_at[i]
-        shown = _pictures.looks(run[i].model, seed) if seed == 0 else {}
-        rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost) | shown)
+        rows[i] |= _pictures.looks(run[i].model, seed) if seed == 0 else {}
         rows += [composed(settings, goal, kind, model, seed) for kind, model in without_training(goal, seed).items()]
     return rows
 
