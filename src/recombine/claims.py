@@ -118,7 +118,7 @@ def _objection(table: pd.DataFrame, claim: Claim, seeds: int, lost: int) -> str:
             if said := _failed(table, check):
                 return f"{kind}: {said}"
     if lost > MAX_LOST * (seeds + lost):
-        return f"{lost} of {seeds + lost} seeds diverged"
+        return f"{lost} of {seeds + lost} seeds give no number (lost, or unfit to be compared)"
     if seeds < MIN_SEEDS:
         return f"{seeds} seeds are too few: a verdict needs {MIN_SEEDS}"
     return ""

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class Asked(PictureSettings):
     """What is judged, and by whom."""
 
-    size: int = 64
+    targets: tuple[str, ...] = ("face", "moth")
+    """composed pictures to draw"""
+    size: int = 48
     """pixels a side"""
     swept: int = 24
     """weights of each network that are changed, down and up"""
@@ -79,6 +81,9 @@ def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
         if twin is None:
             print(f"training a network on {name} ({asked.steps} updates)", flush=True)
             twin = _pictures.train(asked, goal, _pictures.dense(goal), [0], watch=None, label="twin")[0].model
+        if (error := _pictures.error(asked, goal, twin)) > _pictures.GATE:
+            worse = f"mean squared error {error:.3g} where {_pictures.GATE:g} is asked for"
+            raise UserError(f"the network trained on {name} does not draw it ({worse}): give it more --steps")
         found[name] = {"composed": swept(goal.model, asked), "trained": swept(twin, asked)}
     return found
 
@@ -119,7 +124,10 @@ def seen(networks: dict[str, dict[str, Swept]], asked: Asked, endpoint: Any) -> 
 
 def allowed(estimate: Any) -> bool:
     """Whether the user agrees to the estimate."""
-    return input(f"{estimate}. Go on? [y/N] ").strip().lower() in ("y", "yes")
+    try:
+        return input(f"{estimate}. Go on? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        raise UserError(f"{estimate}: nobody is there to agree; --agreed does") from None
 
 
 def offline(networks: dict[str, dict[str, Swept]]) -> dict[tuple[str, str], np.ndarray]:

@@ -1,6 +1,6 @@
 """A picture network's mean squared error and its gradient in one GPU kernel, tile of pixels by tile.
 
-The same numbers as the plain program's up to rounding (products in TF32, as a GPU computes them by default). A plain
+The same numbers as the plain program's up to rounding, products in full float32 as there. A plain
 program writes and reads every unit map of the whole picture several times; here the maps of a tile stay close by.
 """
 
@@ -107,7 +107,7 @@ def _block(*refs, layers: int, tiles: int, kind: Kind) -> None:
         rows = pl.ds((first + i) * TILE, TILE)
         values = x[rows, :]
         for layer, weight in enumerate(weights):
-            kept[layer] = triton.dot(values, weight[...])
+            kept[layer] = _dot(values, weight[...])
             values = _units(kept[layer], kind)
         reads = [last[k, :] for k in range(3)]
         hsv = [jnp.sum(values * read[None, :], axis=1) for read in reads]
@@ -123,9 +123,9 @@ def _block(*refs, layers: int, tiles: int, kind: Kind) -> None:
         for layer in reversed(range(layers)):
             delta = jax.vjp(partial(_units, kind=kind), kept[layer])[1](delta)[0]
             before = _units(kept[layer - 1], kind) if layer else x[rows, :]
-            products[layer] += triton.dot(before, delta, trans_a=True)
+            products[layer] += _dot(before, delta, trans_a=True)
             if layer:
-                delta = triton.dot(delta, weights[layer][...], trans_b=True)
+                delta = _dot(delta, weights[layer][...], trans_b=True)
         return (*products, tail, errors + sum(o**2 for o in off))
 
     nothing = [jnp.zeros((16 if i == 0 else width, width), jnp.float32) for i in range(layers)]
@@ -134,6 +134,9 @@ def _block(*refs, layers: int, tiles: int, kind: Kind) -> None:
     for slope, product in zip(slopes, products, strict=True):
         slope[...] = product
     error[...] = errors
+
+
+_dot = partial(triton.dot, precision=jax.lax.Precision.HIGHEST)
 
 
 def _units(z: jax.Array, kind: Kind) -> jax.Array:

@@ -43,7 +43,7 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK)
-LAPTOP = Settings(targets=("face",), steps=2500, swept=32)
+LAPTOP = Settings(seed=1, targets=("face",), steps=2500, swept=32)  # those of seed 0 are in kumar2025/fracture
 GPU = Settings(seeds=8, block=8, targets=("face", "moth", "flower"), size=64, steps=20_000, swept=120)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000, scales=(0.25, 0.5, 2.0, 4.0))
 
@@ -170,9 +170,14 @@ def least(table: pd.DataFrame, column: str) -> pd.Series:
 
 def drawn(what: str = "") -> rc.Check:
     """Scores say little of networks that do not draw their picture."""
+
+    def worst(table: pd.DataFrame) -> float:
+        rows = table[table["kind"].isin((DEFAULT, *changed(table, what)))]
+        return float(rows["mse"].max(skipna=False))
+
     return rc.Check(
-        f"trained {DEFAULT} and otherwise, networks have a mean squared error of at most 0.01, on average",
-        lambda t: 0.01 - max(of(t, kind, "mse").mean() for kind in (DEFAULT, *changed(t, what))),
+        f"trained {DEFAULT} and otherwise, every network has a mean squared error of at most {_pictures.GATE:g}",
+        lambda table: _pictures.GATE - worst(table),
         at_least=0.0,
     )
 
@@ -260,7 +265,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         dots(place, table, kinds, column)
         place.set_title(title)
     axes[-1, 1].set_yscale("log")
-    axes[-1, 1].axhline(settings.shortest, color=plots.BAD, linestyle=":", linewidth=0.9)
+    axes[-1, 1].axhline(_pictures.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     return sheet
 
 

@@ -201,11 +201,7 @@ def ratio(table: pd.DataFrame) -> pd.Series:
 
 
 def drawn(*kinds: str) -> rc.Check:
-    return rc.Check(
-        f"{', '.join(kinds)}: mean squared error is at most 0.01, on average",
-        lambda t: 0.01 - max(of(t, kind, "mse").mean() for kind in kinds),
-        at_least=0.0,
-    )
+    return _pictures.drawn("kind", *kinds)
 
 
 SAME = rc.Check("told by the bias input, a network draws the same", lambda t: 1e-3 - t["apart"].max(), at_least=0.0)
@@ -219,9 +215,9 @@ CLAIMS = (
         "one network draws them all",
         "Told which, one network draws all the composed pictures with a mean squared error of at most 0.01.",
         "figures 42-44",
-        effect=lambda t: 0.01 - of(t, SHARED, "mse"),
+        effect=lambda t: 0.01 - t[t["kind"] == SHARED].groupby("seed")["mse"].agg(lambda v: v.max(skipna=False)),
         margin=0.0,
-        unit="0.01 minus the mean squared error, mean of the pictures",
+        unit="0.01 minus the mean squared error, worst picture",
         preconditions=(drawn(ALONE),),
         controls=(*_pictures.CONTROLS, SAME, NOT_TOLD),
     ),
@@ -291,7 +287,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         scores(place, table, list(every), column)
         place.set_title(title)
     axes[4, 0].set_yscale("log")
-    axes[4, 0].axhline(settings.shortest, color=plots.BAD, linestyle=":", linewidth=0.9)
+    axes[4, 0].axhline(_pictures.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[4, 0].legend(fontsize=6, frameon=False)
     return sheet
 

@@ -132,11 +132,15 @@ def sound(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["missed"] <= 0.1]
 
 
-def by_size(table: pd.DataFrame, column: str, name: str, place: int) -> pd.Series:
-    """By seed, the mean over all sound networks of the so many-eth width or depth."""
+def from_first_to_last(table: pd.DataFrame, name: str, other: str) -> pd.Series:
+    """By seed, the share of pure units at the smallest width or depth minus that at the largest, at equal other size.
+
+    Over all sizes of the other kind at which both have learnt the sum; no number where there is none.
+    """
     rows = sound(table)
-    value = sorted(table[name].dropna().unique())[place]
-    return rows[rows[name] == value].groupby("seed")[column].mean().reindex(seeds(table))
+    ends = [sorted(table[name].dropna().unique())[i] for i in (0, -1)]
+    first, last = (rows[rows[name] == end].set_index(["seed", other])["pure"] for end in ends)
+    return (first - last).dropna().groupby("seed").mean().reindex(seeds(table))
 
 
 def seeds(table: pd.DataFrame) -> pd.Series:
@@ -185,9 +189,9 @@ CLAIMS = (
         "wider is less pure",
         "Of the networks that have learnt the sum, the narrowest have a larger share of pure units than the widest.",
         "volume ratio, figure 6 (our counting)",
-        effect=lambda t: by_size(t, "pure", "width", 0) - by_size(t, "pure", "width", -1),
+        effect=lambda t: from_first_to_last(t, "width", "depth"),
         margin=0.05,
-        unit="share of pure units, narrowest minus widest",
+        unit="share of pure units, narrowest minus widest, at equal depth",
         preconditions=ENOUGH,
         controls=CONTROLS,
     ),
@@ -195,9 +199,9 @@ CLAIMS = (
         "deeper is less pure",
         "Of the networks that have learnt the sum, the shallowest have a larger share of pure units than the deepest.",
         "volume ratio, figure 6 (our counting)",
-        effect=lambda t: by_size(t, "pure", "depth", 0) - by_size(t, "pure", "depth", -1),
+        effect=lambda t: from_first_to_last(t, "depth", "width"),
         margin=0.05,
-        unit="share of pure units, shallowest minus deepest",
+        unit="share of pure units, shallowest minus deepest, at equal width",
         preconditions=ENOUGH,
         controls=CONTROLS,
     ),

@@ -153,11 +153,11 @@ def needed(table: pd.DataFrame) -> pd.DataFrame:
 
 def growth(table: pd.DataFrame, over: str) -> pd.Series:
     """By seed, the power of some number with which the masks needed grow."""
-    return (
-        needed(table)
-        .groupby("seed")[[over, "needed"]]
-        .apply(lambda some: np.polyfit(np.log(some[over]), np.log(some["needed"]), 1)[0])
-    )
+    return needed(table).groupby("seed")[[over, "needed"]].apply(lambda some: _power(some[over], some["needed"]))
+
+
+def _power(x: pd.Series, y: pd.Series) -> float:
+    return float("nan") if y.isna().any() else float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
 FITTED = (
