@@ -231,8 +231,11 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set_xticks(range(len(settings.widths)), [str(w) for w in settings.widths])
         place.set_yticks(range(len(settings.depths)), [str(d) for d in settings.depths])
         place.set(xlabel="width", ylabel="hidden layers", title=title)
+        middle = np.nanmean(np.where(np.isfinite(values), values, np.nan))
         for (i, j), value in np.ndenumerate(values):
-            place.text(j, i, f"{value:.2g}" if np.isfinite(value) else "-", ha="center", va="center", fontsize=7)
+            said = "-" if not np.isfinite(value) else f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
+            dark = np.isfinite(value) and value < middle
+            place.text(j, i, said, ha="center", va="center", fontsize=7, color="white" if dark else "black")
         picture.colorbar(image, ax=place)
     return picture
 

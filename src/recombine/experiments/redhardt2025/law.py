@@ -246,5 +246,5 @@ def show_needed(axes, table: pd.DataFrame) -> None:
     axes.plot(totals, totals, "--", color=rc.plots.BAD, linewidth=0.9, label="all of them")
     rc.plots.decades(axes, xlabel="all masks", ylabel="training masks needed")
     powers = [growth(table, over).mean() for over in ("total", "modules")]
-    axes.set_title(f"power {powers[0]:.2f} of all masks, {powers[1]:.2f} of the modules")
+    axes.set_title(f"grow as all masks to the {powers[0]:.2f},\nas the modules to the {powers[1]:.2f}")
     axes.legend(fontsize=6.5, frameon=False)

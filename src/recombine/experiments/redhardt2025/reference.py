@@ -144,7 +144,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     answered.set_xticks((0, 1), ("seen tasks", "unseen tasks"))
     answered.set(ylabel="R2", xlim=(-0.5, 1.5))
     answered.legend(fontsize=7, frameon=False)
-    read.set_ylabel("R2 of constituents read off")
+    lowest = float(np.nanmin([*np.concatenate(list(rows["probes_unseen"])), *PROBES]))
+    read.set(ylabel="R2 of constituents read off", ylim=(max(-1.05, lowest - 0.02), 1.01))
     return picture
 
 
