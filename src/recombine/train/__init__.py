@@ -19,7 +19,7 @@ import numpy as np
 
 from recombine import room
 from recombine.core import Model, Split, Task, UserError
-from recombine.optimisers import adamw, adamw_cosine
+from recombine.optimisers import adamw, adamw_cosine, muon, unit_adam
 from recombine.train.program import LARGE, Given, Program, Recipe, State, advancing
 from recombine.watch import Progress, Quiet, Watch
 
@@ -175,7 +175,8 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
         raise ValueError(f"a split of {task.name} must be made from its own combinations")
     rows, counts = zip(*map(_training_rows, splits), strict=True)
     unknown = set(dials) - set(DIALS)
-    if unknown and recipe.penalty is None and recipe.optimiser in (adamw, adamw_cosine):
+    ours = getattr(recipe.optimiser, "func", recipe.optimiser) in (adamw, adamw_cosine, muon, unit_adam)
+    if unknown and recipe.penalty is None and ours:
         raise ValueError(f"no dial is called {sorted(unknown)[0]!r}; there are {', '.join(DIALS)}")
     if len(splits) != len(keys):
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")

@@ -103,7 +103,10 @@ def best(table: pd.DataFrame, optimiser: str) -> pd.Series:
     rows = table[table["optimiser"] == optimiser]
     logs = rows.assign(log=np.log10(rows["mse"]))
     means = logs.groupby(["goal", "rate"])["log"].mean()
-    chosen = [logs[(logs["goal"] == g) & (logs["rate"] == means[g].idxmin())] for g in means.index.unique("goal")]
+    chosen = [
+        logs[(logs["goal"] == g) & (logs["rate"] == means[g].fillna(np.inf).idxmin())]
+        for g in means.index.unique("goal")
+    ]
     return sum((rows.set_index("seed")["log"] for rows in chosen[1:]), chosen[0].set_index("seed")["log"]) / len(chosen)
 
 
