@@ -252,6 +252,17 @@ def drawn(column: str, *kinds: str, only: Callable[[Any], Any] = lambda rows: ro
     )
 
 
+def over_pictures(rows: Any, column: str) -> Any:
+    """By seed, the mean over the pictures; lost if one of them is."""
+    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+
+
+def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
+    """A picture of at most so many pixels a side, to be kept in a table."""
+    step = -(-len(picture) // most)
+    return np.round(np.asarray(picture, float)[::step, ::step], 3)
+
+
 def rival(each: Any) -> Any:
     """By seed, the value of the column that is lowest on average over all other seeds: chosen without a look at it.
 

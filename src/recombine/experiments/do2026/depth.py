@@ -99,7 +99,7 @@ controls = _pictures.controls
 def at(table: pd.DataFrame, offset: float) -> pd.Series:
     """By seed, of pruned networks of one depth, averaged over the pictures; lost if one of them is."""
     rows = table[(table["kind"] == "pruned") & (table["offset"] == offset)]
-    return rows.groupby("seed")["r"].agg(lambda values: values.mean(skipna=False))
+    return _pictures.over_pictures(rows, "r")
 
 
 def around(table: pd.DataFrame) -> list[float]:

@@ -123,7 +123,7 @@ controls = _pictures.controls
 def after(table: pd.DataFrame, method: str, column: str = "r") -> pd.Series:
     """By seed, after the first round, averaged over the pictures; lost if one of them is."""
     rows = table[(table["method"] == method) & (table["round"] == (0 if method == DENSE else 1))]
-    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+    return _pictures.over_pictures(rows, column)
 
 
 def each(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:

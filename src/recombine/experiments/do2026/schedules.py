@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT, COSINE, SCALED, PIXELS = "as always", "cosine", "variance x", "some pixels"
-THUMB = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,16 +120,10 @@ def run(cell: Cell, watch) -> list[dict]:
         watch.recorded(f"networks-{seed}", answers[i])
         what = {"condition": f"{cell.way}, {goal.name}", "kind": cell.way, "goal": goal.name, "seed": seed}
         found = _pictures.scored(settings, goal, trained[i].model, seed) | {"curve": trained.losses[i]}
-        found |= {} if seed else {"drawn": thumb(answers[i].y_hat.reshape(goal.picture.shape))}
+        found |= {} if seed else {"drawn": _pictures.thumb(answers[i].y_hat.reshape(goal.picture.shape))}
         lost = trained.diverged_at[i]
         rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
     return rows
-
-
-def thumb(picture: np.ndarray) -> np.ndarray:
-    """A picture of at most 64 pixels a side, to be kept in a table."""
-    step = -(-len(picture) // THUMB)
-    return np.round(np.asarray(picture, float)[::step, ::step], 3)
 
 
 controls = _pictures.controls
@@ -139,7 +132,7 @@ controls = _pictures.controls
 def of(table: pd.DataFrame, kind: str, column: str) -> pd.Series:
     """By seed, averaged over the pictures; lost if one of them is."""
     rows = table[table["kind"] == kind]
-    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+    return _pictures.over_pictures(rows, column)
 
 
 def changed(table: pd.DataFrame, what: str = "") -> list[str]:
@@ -248,7 +241,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for line, (name, goal) in zip(axes, goals.items(), strict=False):
         for place, kind in zip(line, ("composed", *kinds), strict=False):
             rows = table[(table["kind"] == kind) & (table["goal"] == name)]
-            kept = thumb(goal.picture) if kind == "composed" else next(iter(rows["drawn"].dropna()), None)
+            kept = _pictures.thumb(goal.picture) if kind == "composed" else next(iter(rows["drawn"].dropna()), None)
             if kept is not None and np.isfinite(kept).all():
                 place.imshow(kept)
                 place.set_title(f"{name}, {kind}" if kind == "composed" else kind)

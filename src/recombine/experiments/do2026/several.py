@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHARED, ALONE, OUTSIDE = "one for all", "one each", "outside"
-SHOWN, THUMB = 6, 64
+SHOWN = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +148,7 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
         found = _pictures.scored(settings, goal, model, seed)
         found["log_share"] = found["log_mse"] - float(np.log10(goal.picture.var(axis=(0, 1)).mean()))
         found["apart"] = float(np.abs(rc.render(model, settings.size) - picture).max())
-        found |= {} if seed else {"drawn": thumb(picture)}
+        found |= {} if seed else {"drawn": _pictures.thumb(picture)}
         found |= {} if looked is None else {"maps": looked}
         what = {"condition": f"{kind}, {name}", "kind": kind, "goal": name, "seed": seed}
         lost = trained.diverged_at
@@ -174,12 +174,6 @@ def inside(settings: Settings, models: list[Any]) -> np.ndarray:
     return np.round(np.clip(shown, -1, 1).astype(float), 2)
 
 
-def thumb(picture: np.ndarray) -> np.ndarray:
-    """A picture of at most 64 pixels a side, to be kept in a table."""
-    step = -(-len(picture) // THUMB)
-    return np.round(np.asarray(picture, float)[::step, ::step], 3)
-
-
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and the best that one can draw that is not told which: the pictures' mean."""
     goals = _pictures.goals(settings).values()
@@ -192,7 +186,7 @@ def controls(settings: Settings) -> list[dict]:
 def of(table: pd.DataFrame, kind: str, column: str) -> pd.Series:
     """By seed, averaged over the pictures; lost if one of them is."""
     rows = table[table["kind"] == kind]
-    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+    return _pictures.over_pictures(rows, column)
 
 
 def ratio(table: pd.DataFrame) -> pd.Series:
@@ -273,7 +267,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for j, (name, goal) in enumerate(every.items()):
         maps = looked_at(table, name, SHARED, "maps")
         shown = [
-            (thumb(goal.picture), name),
+            (_pictures.thumb(goal.picture), name),
             (looked_at(table, name, SHARED, "drawn"), SHARED),
             (looked_at(table, name, OUTSIDE if goal.model is None else ALONE, "drawn"), ALONE),
             (None if maps is None else mosaic(maps), f"maps of {SHARED}"),

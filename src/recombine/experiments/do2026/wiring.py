@@ -69,7 +69,7 @@ controls = _pictures.controls
 def of(table: pd.DataFrame, kind: str, column: str) -> pd.Series:
     """By seed, averaged over the pictures; lost if one of them is."""
     rows = table[table["kind"] == kind]
-    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+    return _pictures.over_pictures(rows, column)
 
 
 REACH = rc.Check(

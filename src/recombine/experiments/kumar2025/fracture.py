@@ -174,18 +174,9 @@ def figure(settings: Settings, table: pd.DataFrame):
     first = sorted(rows["goal"].unique())[0]
     for (maps, strip), kind in zip(places, (COMPOSED, TRAINED), strict=True):
         one = rows[(rows["goal"] == first) & (rows["kind"] == kind) & (rows["seed"] == 0)].iloc[0]
-        _pictures.show_maps(maps, nested(one["maps"]), f"{kind}: what each unit draws ({first})")
-        _pictures.show_strip(strip, nested(one["strip"]), f"{kind}: four weights, changed")
+        _pictures.show_maps(maps, one["maps"], f"{kind}: what each unit draws ({first})")
+        _pictures.show_strip(strip, one["strip"], f"{kind}: four weights, changed")
     return picture
-
-
-def nested(value) -> np.ndarray:
-    """Lists within lists, as a table gives them, as one array."""
-    return np.asarray(value.tolist() if isinstance(value, np.ndarray) and value.dtype != object else _lists(value))
-
-
-def _lists(value):
-    return [_lists(v) for v in value] if isinstance(value, np.ndarray | list) else value
 
 
 def scores(places, rows: pd.DataFrame) -> None:
