@@ -231,7 +231,8 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set_xticks(range(len(settings.widths)), [str(w) for w in settings.widths])
         place.set_yticks(range(len(settings.depths)), [str(d) for d in settings.depths])
         place.set(xlabel="width", ylabel="hidden layers", title=title)
-        middle = np.nanmean(np.where(np.isfinite(values), values, np.nan))
+        known = values[np.isfinite(values)]
+        middle = known.mean() if known.size else np.nan
         for (i, j), value in np.ndenumerate(values):
             said = "-" if not np.isfinite(value) else f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
             dark = np.isfinite(value) and value < middle
