@@ -7,7 +7,7 @@ and what it does to the next layer is one unit's change times that unit's outgoi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -28,7 +28,9 @@ COLUMNS = 1024
 MOST_COLUMNS = 2**22
 """The same on an accelerator, memory permitting."""
 PICTURES = 16
-"""Pictures that one call of the program returns, at least."""
+"""Pictures that one call of the program returns on a CPU, whose cores take turns at the calls."""
+RETURNED = 2**28
+"""Bytes that one call returns on an accelerator, at most, if they hold a group."""
 Reduce = Callable[[jax.Array], Any]
 """From a picture (pixels, 3) to what is kept of it; as `jax.tree_util.Partial` it may hold arrays of its own."""
 _Kind = tuple[Callable[..., jax.Array], Reduce]
@@ -112,18 +114,34 @@ def _one_row_each(deltas: ArrayLike, where: Where) -> np.ndarray:
 
 
 def _in_turn(model: CPPN, where: Where, deltas: np.ndarray, size: int, kind: _Kind) -> Any:
-    """Pictures matrix by matrix, in one program for all of them, put back into the order of the weights."""
+    """What is kept of each change, computed matrix by matrix, in the order of the weights."""
     shapes = np.array([w.shape for w in model.weights])
     if np.max(where.layer) >= len(shapes) or np.any(np.stack(where[1:], axis=1) >= shapes[where.layer]):
         raise ValueError("some of these weights are not in the network")
     stack, fit = _stacked(model), _room(model, size, np.bincount(where.layer).max() * deltas.shape[1])
-    parts = []
-    for layer, before in enumerate(_layers(stack, size, fit.block)):
-        chosen = np.flatnonzero(where.layer == layer)
-        row, col = (np.repeat(a[chosen], deltas.shape[1]) for a in (where.row, where.col))
-        parts += _in_calls(stack, before, (row, col, deltas[chosen].ravel()), fit, kind)
-    back = np.argsort(np.argsort(where.layer, kind="stable"))
-    return jax.tree.map(lambda *a: np.concatenate(a).reshape(*deltas.shape, *a[0].shape[1:])[back], *parts)
+    place, groups = _grouped(where, deltas, fit.group)
+    found = _in_calls(stack, _plain(stack, _blocks(stack, size, fit.block)), groups, fit, kind)
+    back = np.argsort(np.ma.masked_less(place.ravel(), 0).filled(place.size), kind="stable")[: deltas.size]
+    return jax.tree.map(lambda a: a[back].reshape(*deltas.shape, *a.shape[1:]), found)
+
+
+class _Groups(NamedTuple):
+    """Changes in groups, each of one matrix: its number (groups,), and rows, columns, deltas (groups, changes)."""
+
+    layer: Any
+    row: Any
+    col: Any
+    delta: Any
+
+
+def _grouped(where: Where, deltas: np.ndarray, group: int) -> tuple[np.ndarray, _Groups]:
+    """The changes in groups, and each one's place among all; a matrix's last group is filled up, with places of -1."""
+    layer = np.repeat(where.layer, deltas.shape[1])
+    mine = [np.flatnonzero(layer == i) for i in np.unique(layer)]
+    filled = [np.pad(m, (0, -len(m) % group), constant_values=-1).reshape(-1, group) for m in mine]
+    place = np.concatenate(filled)
+    row, col = (np.repeat(a, deltas.shape[1])[place] for a in (where.row, where.col))
+    return place, _Groups(layer[place[:, 0]], row, col, deltas.ravel()[place])
 
 
 class _Stack(eqx.Module):
@@ -172,12 +190,11 @@ def _dot(weight: jax.Array, h: jax.Array) -> jax.Array:
 
 
 class _Room(NamedTuple):
-    """Pictures computed together, pixels of each computed together and in all, pictures a call, calls at a time."""
+    """Pictures computed together, pixels of each computed together and in all, and calls at a time."""
 
     group: int
     block: int
     pixels: int
-    call: int
     threads: int
 
 
@@ -187,86 +204,87 @@ def _room(model: CPPN, size: int, pictures: int) -> _Room:
     units = max(max(w.shape) for w in model.weights)
     fit = COLUMNS if limit is None else min(MOST_COLUMNS, int(room.SHARE * limit) // (4 * room.COPIES * units))
     block = min(pixels, fit)
-    group = min(fit // block, 2 ** int(np.ceil(np.log2(max(pictures, 1)))))  # powers of two: few programs
+    group = min(fit // block, _power(pictures))
     # The program keeps one core busy: its products are too small to be shared out.
-    threads = (os.cpu_count() or 1) if limit is None else 1
-    return _Room(group, block, pixels, group * max(1, PICTURES // group), threads)
+    return _Room(group, block, pixels, (os.cpu_count() or 1) if limit is None else 1)
 
 
-class _Before(NamedTuple):
-    """One matrix's number, its inputs h, its sums z, and the next sums, in blocks of pixels (blocks, H, pixels)."""
+def _power(number: int) -> int:
+    """The next power of two: few programs are compiled."""
+    return 2 ** int(np.ceil(np.log2(max(number, 1))))
 
-    layer: jax.Array
+
+def _blocks(stack: _Stack, size: int, block: int) -> jax.Array:
+    """The inputs in blocks of pixels (blocks, H, pixels), the last filled up with zeros."""
+    x, high = grid(size), stack.weights.shape[1]
+    x = np.pad(x, [(0, -len(x) % block), (0, high - x.shape[1])])
+    return jnp.asarray(x.reshape(-1, block, high).swapaxes(1, 2))
+
+
+class _Plain(NamedTuple):
+    """The unchanged network in blocks of pixels: each matrix's inputs h and sums z, (matrices, blocks, H, pixels)."""
+
     inputs: jax.Array
     sums: jax.Array
-    after: jax.Array
-
-
-def _layers(stack: _Stack, size: int, block: int) -> Iterator[_Before]:
-    """The unchanged network, matrix by matrix; the last block is filled up with zeros."""
-    x = grid(size)
-    high = stack.weights.shape[1]
-    x = np.pad(x, [(0, -len(x) % block), (0, high - x.shape[1])]).reshape(-1, block, high).swapaxes(1, 2)
-    inputs = jnp.asarray(x)
-    sums = stack.product(0, inputs)
-    for layer in map(jnp.asarray, range(stack.depth + 1)):
-        units, after = _after(stack, layer, sums)
-        yield _Before(layer, inputs, sums, after)
-        inputs, sums = units, after
 
 
 @eqx.filter_jit
-def _after(stack: _Stack, layer: jax.Array, sums: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """What the units make of the sums of a matrix, and the sums of the next one."""
+def _plain(stack: _Stack, x: jax.Array) -> _Plain:
+    def block(x: jax.Array) -> _Plain:
+        def onwards(z: jax.Array, i: jax.Array) -> tuple[jax.Array, _Plain]:
+            h = jnp.where((i > 0) & (i <= stack.depth), stack.bent(z), z)
+            z = stack.product(i, h)
+            return z, _Plain(h, z)
 
-    def block(z: jax.Array) -> tuple[jax.Array, jax.Array]:
-        units = jnp.where(layer < stack.depth, stack.bent(z), z)
-        return units, stack.product(layer + 1, units)
+        return jax.lax.scan(onwards, x, jnp.arange(stack.depth + 2))[1]
 
-    return jax.lax.map(block, sums)
+    return jax.tree.map(lambda a: a.swapaxes(0, 1), jax.lax.map(block, x))
 
 
-def _in_calls(stack: _Stack, before: _Before, changes: tuple[np.ndarray, ...], fit: _Room, kind: _Kind) -> list[Any]:
-    """What is kept of each change (row, column, delta) of one matrix, some calls of the program at a time."""
+def _in_calls(stack: _Stack, plain: _Plain, groups: _Groups, fit: _Room, kind: _Kind) -> Any:
+    """What is kept of each change, one after the other, some calls of the program at a time."""
+    count = len(groups.layer)
+    one = jax.eval_shape(kind[1], jax.ShapeDtypeStruct((fit.pixels, 3), jnp.float32))
+    room_for = RETURNED // max(1, sum(s.size * s.dtype.itemsize for s in jax.tree.leaves(one)))
+    most = PICTURES if fit.threads > 1 else min(room_for, fit.group * _power(count))
+    length = max(1, most // fit.group)
+    step = max(1, min(length, -(-count // fit.threads)))
 
-    def call(some: list[np.ndarray]) -> Any:
-        count = len(some[0])
-        filled = (jnp.asarray(np.pad(a, (0, fit.call - count))) for a in some)
-        found = _swept(stack, before, (*filled, jnp.asarray(-(-count // fit.group))), fit, kind)
-        return jax.tree.map(lambda a: a[:count], jax.device_get(found))
+    def call(first: int) -> Any:
+        some = [a[first : first + step] for a in groups]
+        filled = (jnp.asarray(np.pad(a, [(0, length - len(a)), *[(0, 0)] * (a.ndim - 1)])) for a in some)
+        found = jax.device_get(_swept(stack, plain, (_Groups(*filled), jnp.asarray(len(some[0]))), fit, kind))
+        return jax.tree.map(lambda a: a[: len(some[0])].reshape(-1, *a.shape[2:]), found)
 
-    share = -(-len(changes[0]) // (fit.threads * fit.group)) * fit.group
-    step = max(1, min(fit.call, share))
     with ThreadPoolExecutor(fit.threads) as pool:
-        return list(pool.map(call, [[a[i : i + step] for a in changes] for i in range(0, len(changes[0]), step)]))
+        parts = list(pool.map(call, range(0, count, step)))
+    return jax.tree.map(lambda *a: np.concatenate(a), *parts)
 
 
 @eqx.filter_jit
-def _swept(stack: _Stack, before: _Before, changes: tuple[jax.Array, ...], fit: _Room, kind: _Kind) -> Any:
-    """Changes are rows, columns, deltas and how many groups of them count: one program for every matrix."""
-    (*every, groups), (draw, reduce) = changes, kind
+def _swept(stack: _Stack, plain: _Plain, some: tuple[_Groups, jax.Array], fit: _Room, kind: _Kind) -> Any:
+    """Groups, and how many of them count: one program for every matrix."""
+    (groups, count), (draw, reduce) = some, kind
 
-    def pictures(first: jax.Array) -> Any:
-        row, col, delta = (jax.lax.dynamic_slice_in_dim(a, first, fit.group) for a in every)
-        colours = draw(stack, before, row, col, delta)
+    def pictures(group: _Groups) -> Any:
+        colours = draw(stack, plain, group)
         return jax.vmap(reduce)(colours.swapaxes(0, 1).reshape(fit.group, -1, 3)[:, : fit.pixels])
 
     def advance(i: jax.Array, kept: Any) -> Any:
-        first = i * fit.group
-        new = pictures(first)
-        return jax.tree.map(lambda a, b: jax.lax.dynamic_update_slice_in_dim(a, b, first, 0), kept, new)
+        new = pictures(_Groups(*(a[i] for a in groups)))
+        return jax.tree.map(lambda a, b: jax.lax.dynamic_update_index_in_dim(a, b, i, 0), kept, new)
 
-    shapes = jax.eval_shape(pictures, groups)
-    kept = jax.tree.map(lambda s: jnp.zeros((fit.call, *s.shape[1:]), s.dtype), shapes)
-    return jax.lax.fori_loop(0, groups, advance, kept)
+    shapes = jax.eval_shape(lambda: pictures(_Groups(*(a[0] for a in groups))))
+    kept = jax.tree.map(lambda s: jnp.zeros((len(groups.layer), *s.shape), s.dtype), shapes)
+    return jax.lax.fori_loop(0, count, advance, kept)
 
 
-def _changed(stack: _Stack, before: _Before, row: jax.Array, col: jax.Array, delta: jax.Array) -> jax.Array:
+def _changed(stack: _Stack, plain: _Plain, group: _Groups) -> jax.Array:
     """The colours (blocks, changes, pixels, 3) after each change of one matrix."""
-    layer = before.layer
+    layer, row, col, delta = group
     unit = jnp.where(layer < stack.depth, col, -1)  # h, s and v are linear
-    old = before.sums[:, col]
-    new = old + delta[:, None] * before.inputs[:, row]
+    old, given = plain.sums[layer][:, col], plain.inputs[layer][:, row]
+    new = old + delta[:, None] * given
     moved = stack.bent_by(new, unit) - stack.bent_by(old, unit)
     onwards = stack.weights[layer + 1][:, col, None]
 
@@ -274,15 +292,20 @@ def _changed(stack: _Stack, before: _Before, row: jax.Array, col: jax.Array, del
         return _dot(stack.weights[stack.depth, :3], stack.bent(z))
 
     def block(given: tuple[jax.Array, jax.Array]) -> jax.Array:
-        moved, after = given
+        i, moved = given
+        after = plain.sums[layer + 1, i]
         z = (after[:, None] + onwards * moved).reshape(len(after), -1)
         z = jax.lax.fori_loop(layer + 2, stack.depth, lambda i, z: stack.product(i, stack.bent(z)), z)
         hsv = jax.lax.cond(layer + 1 < stack.depth, read_out, lambda z: z[:3], z)
         return hsv_to_rgb(hsv.reshape(3, len(col), -1).transpose(1, 2, 0))
 
-    return jax.lax.map(block, (moved, before.after))
+    return jax.lax.map(block, (jnp.arange(len(moved)), moved))
 
 
-def _slope(stack: _Stack, before: _Before, row: jax.Array, col: jax.Array, delta: jax.Array) -> jax.Array:
+def _slope(stack: _Stack, plain: _Plain, group: _Groups) -> jax.Array:
     """The derivative of the same colours in each change."""
-    return jax.jvp(lambda d: _changed(stack, before, row, col, d), (delta,), (jnp.ones_like(delta),))[1]
+
+    def at(delta: jax.Array) -> jax.Array:
+        return _changed(stack, plain, group._replace(delta=delta))
+
+    return jax.jvp(at, (group.delta,), (jnp.ones_like(group.delta),))[1]
