@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -100,8 +102,12 @@ def train(
     start: Any = None,
     watch: Any,
     label: str,
+    names: Sequence[str] = (),
 ):
-    """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept."""
+    """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
+
+    Where several networks have one seed, each has a name.
+    """
     task = drawing(settings, goal.name)
     run = rc.population(
         task,
@@ -115,9 +121,9 @@ def train(
         label=label,
     )
     x, y = rc.grid(settings.size)[None], goal.picture.reshape(1, -1, 3)
-    for i, seed in enumerate(seeds) if watch else ():
+    for i, name in enumerate(names or [f"{label}-{seed}" for seed in seeds]) if watch else ():
         y_hat = rc.render(run[i].model, settings.size).reshape(1, -1, 3)
-        watch.recorded(f"{label}-{seed}", rc.Record(np.zeros((1, 1)), x, y, y_hat))
+        watch.recorded(name, rc.Record(np.zeros((1, 1)), x, y, y_hat))
     return run
 
 
@@ -160,12 +166,20 @@ def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
 
 def described(settings: PictureSettings, goal: Goal, run: Any, seeds: Sequence[int], **what: Any) -> list[dict]:
     """A row for each network of a run: what it is, whether it was lost, and its scores."""
-    found = []
-    for i, seed in enumerate(seeds):
-        facts = {"goal": goal.name, "seed": seed, "diverged_at": int(run.diverged_at[i])}
-        scores = scored(settings, goal, run[i].model, seed)
-        found.append(what | facts | _seeds.unless_lost(scores, run.diverged_at[i]))
-    return found
+    lost = [int(i) for i in run.diverged_at]
+    scores = side_by_side(lambda one: scored(settings, goal, *one), zip(members(run), seeds, strict=True))
+    facts = [{"goal": goal.name, "seed": seed, "diverged_at": gone} for seed, gone in zip(seeds, lost, strict=True)]
+    return [what | f | _seeds.unless_lost(s, gone) for f, s, gone in zip(facts, scores, lost, strict=True)]
+
+
+def side_by_side(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """A function of each item, in as many threads as there are cores: to score is to wait for device and zip.
+
+    The first goes ahead and compiles what all need.
+    """
+    first, *others = items
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return [function(first), *pool.map(function, others)]
 
 
 def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:
@@ -173,52 +187,14 @@ def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict
     mse = error(settings, goal, model)
     found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
     by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
+    layers = by_layer["redundancy_by_layer"]
+    found["redundancy"] = float(layers[np.isfinite(layers)].mean()) if np.isfinite(layers).any() else np.nan
     plain = {"r": "R", "reuse": "distinct", "directions": "J", "even": "even_share"}
     named = {new: found.pop(old) for new, old in plain.items()}
     fit = {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "draws": float(mse <= GATE)}
     live = rc.sparsity([np.asarray(w) for w in model.weights])["live_links"]
     size = {"weights": float(rc.count(model)), "live": float(live), "alive": float(rc.alive(model)[2])}
     return fit | size | named | found | by_layer
-
-
-THUMB = 16
-"""Pixels a side of unit maps, and twice as many of pictures, that are kept for a figure."""
-
-
-def looks(model: Any, seed: int, *, weights: int = 4, values: int = 5) -> dict[str, np.ndarray]:
-    """What a figure shows of a network: its unit maps (layers, units), and pictures in which one weight is changed.
-
-    The largest change of a weight alters the picture by twice what a score takes, less where it cannot.
-    """
-    from recombine.sweeps import every_weight, sweep
-    from recombine.sweeps.matching import matched
-    from recombine.sweeps.scores import unit_maps
-
-    where = every_weight(model, weights, seed)
-    most = matched(model, where, 2 * THUMB, target=0.2).deltas
-    shares = np.linspace(-1, 1, values)
-    deltas = np.where(shares < 0, -shares * most[:, :1], shares * most[:, 1:])
-    strip = sweep(model, where, deltas, 2 * THUMB).reshape(len(deltas), values, 2 * THUMB, 2 * THUMB, 3)
-    return {"maps": np.round(np.clip(unit_maps(model, THUMB), -9, 9), 2), "strip": np.round(np.asarray(strip), 3)}
-
-
-def show_maps(axes: Any, maps: np.ndarray, title: str) -> None:
-    """A sheet of unit maps, one row a layer: red is -1 and below, white 0, blue 1 and above."""
-    layers, units, side, _ = maps.shape
-    sheet = np.full((layers * (side + 1), units * (side + 1)), np.nan)
-    for i, row in enumerate(maps):
-        for j, one in enumerate(row):
-            sheet[i * (side + 1) : i * (side + 1) + side, j * (side + 1) : j * (side + 1) + side] = one
-    axes.imshow(sheet, cmap="RdBu", vmin=-1, vmax=1, interpolation="nearest")
-    rc.plots.bare(axes, title)
-    axes.set_ylabel("layers, first on top", fontsize=7)
-
-
-def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
-    """One row a weight, from its most negative change to its most positive; the picture itself in the middle."""
-    rows = [np.concatenate(list(row), axis=1) for row in strip]
-    axes.imshow(np.concatenate(rows, axis=0), interpolation="nearest")
-    rc.plots.bare(axes, title)
 
 
 def controls(settings: PictureSettings) -> list[dict]:
@@ -252,15 +228,36 @@ def drawn(column: str, *kinds: str, only: Callable[[Any], Any] = lambda rows: ro
     )
 
 
+def compared(rows: Any, column: str, kinds: Sequence[Any], *, by: str, fit: Sequence[Any] | None = None) -> Any:
+    """By seed, a score of each kind (a column each): the mean over the pictures that all of `fit`, or all kinds, draw.
+
+    A seed of which they draw no picture gives no number, as one that was lost does.
+    """
+    mine = rows[rows[by].isin(kinds)]
+    drawn = _both_draw(rows, kinds if fit is None else fit, by)
+    values = mine.pivot_table(index=["seed", "goal"], columns=by, values=column, dropna=False)[list(kinds)]
+    there = values[drawn.reindex(values.index, fill_value=False)].dropna(how="any")
+    return there.groupby("seed").mean().reindex(sorted(mine["seed"].unique()))
+
+
+def _both_draw(rows: Any, kinds: Sequence[Any], by: str) -> Any:
+    """By seed and picture, whether a network of each kind is there and draws it."""
+    each = rows[rows[by].isin(kinds)].pivot_table(index=["seed", "goal"], columns=by, values="draws", dropna=False)
+    return (each.reindex(columns=list(kinds)) == 1).all(axis=1)
+
+
+def fit(by: str, *kinds: Any, only: Callable[[Any], Any] = lambda rows: rows) -> rc.Check:
+    """Most pairs of a seed and a picture can be compared: every kind draws the picture."""
+    return rc.Check(
+        f"share of seeds and pictures that {', '.join(map(str, kinds))} all draw, mean squared error at most {GATE:g}",
+        lambda table: float(np.mean(_both_draw(only(table), kinds, by)) if len(only(table)) else 0.0),
+        at_least=0.5,
+    )
+
+
 def over_pictures(rows: Any, column: str) -> Any:
     """By seed, the mean over the pictures; lost if one of them is."""
     return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
-
-
-def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
-    """A picture of at most so many pixels a side, to be kept in a table."""
-    step = -(-len(picture) // most)
-    return np.round(np.asarray(picture, float)[::step, ::step], 3)
 
 
 def rival(each: Any) -> Any:

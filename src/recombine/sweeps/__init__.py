@@ -204,7 +204,7 @@ def _room(model: CPPN, size: int, pictures: int) -> _Room:
     units = max(max(w.shape) for w in model.weights)
     fit = COLUMNS if limit is None else min(MOST_COLUMNS, int(room.SHARE * limit) // (4 * room.COPIES * units))
     block = min(pixels, fit)
-    group = min(fit // block, _power(pictures))
+    group = fit // block if limit is None else min(fit // block, _power(pictures))
     # The program keeps one core busy: its products are too small to be shared out.
     return _Room(group, block, pixels, (os.cpu_count() or 1) if limit is None else 1)
 

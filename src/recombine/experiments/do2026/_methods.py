@@ -13,6 +13,7 @@ SIMILAR, LINKS = "SP (units)", "SP (links)"
 TICKET, WANDA, TAYLOR = "lottery ticket", "Wanda", "LLM-Pruner"
 RANDOM, POOLED = "random, layer by layer", "random, all alike"
 FRESH, NARROW, DENSE = "SP's mask, fresh weights", "dense and narrow", "dense"
+SLOWLY, TICKETS = "SP (units), gradually", "lottery ticket, gradually"
 PAPERS = (TICKET, WANDA, TAYLOR, RANDOM)
 """What the paper compares similarity-based pruning with."""
 
@@ -49,3 +50,11 @@ METHODS: dict[str, Method] = {
     FRESH: lambda case, target: rc.rewound(_similar(case, target), case.born),
 }
 """Those that start from a dense network's shapes, so that all retrain in one compiled program."""
+
+GRADUAL: dict[str, Method] = {SLOWLY: METHODS[SIMILAR], TICKETS: METHODS[TICKET]}
+"""Methods that get to a count in several prunings, with retraining after each."""
+
+
+def by_steps(last: float, steps: int) -> list[float]:
+    """Shares of weights that fall from all to the last by one factor, `steps` times."""
+    return [last ** (i / steps) for i in range(1, steps + 1)]

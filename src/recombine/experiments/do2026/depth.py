@@ -7,6 +7,7 @@ retrained; nothing else differs. The paper reports a peak at the depth of the ev
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -96,21 +97,28 @@ def rows_of(cell: Cell, goal: _pictures.Goal, run: Any, kind: str, depth: int) -
 controls = _pictures.controls
 
 
-def at(table: pd.DataFrame, offset: float) -> pd.Series:
-    """By seed, of pruned networks of one depth, averaged over the pictures; lost if one of them is."""
-    rows = table[(table["kind"] == "pruned") & (table["offset"] == offset)]
-    return _pictures.over_pictures(rows, "r")
+def pruned(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["kind"] == "pruned"]
+
+
+def at(table: pd.DataFrame, *offsets: float) -> pd.DataFrame:
+    """By seed, R of pruned networks of these depths, a column each, over the pictures that all of them draw."""
+    return _pictures.compared(pruned(table), "r", offsets, by="offset")
 
 
 def around(table: pd.DataFrame) -> list[float]:
     return sorted(table["offset"].dropna().unique())
 
 
+def ends(table: pd.DataFrame) -> tuple[float, float]:
+    """The shallowest and the deepest tried."""
+    return around(table)[0], around(table)[-1]
+
+
 def peak(table: pd.DataFrame, low: float, high: float) -> pd.Series:
     """By seed, how much lower R is at the composed network's depth than at the one of two others that is better."""
-    import pandas as pd
-
-    return _pictures.rival(pd.concat({low: at(table, low), high: at(table, high)}, axis=1)) - at(table, 0)
+    every = at(table, low, 0.0, high)
+    return _pictures.rival(every[[low, high]]) - every[0.0]
 
 
 def nearest(table: pd.DataFrame) -> tuple[float, float]:
@@ -119,16 +127,24 @@ def nearest(table: pd.DataFrame) -> tuple[float, float]:
     return max(o for o in offsets if o < 0), min(o for o in offsets if o > 0)
 
 
-DRAWN = (_pictures.drawn("kind", "pruned"),)
+def fit(which: Callable[[Any], tuple[float, float]], *also: float) -> rc.Check:
+    """Most seeds and pictures are drawn at all the depths compared."""
+    return rc.Check(
+        f"share of seeds and pictures drawn at all depths compared, mean squared error at most {_pictures.GATE:g}",
+        lambda t: _pictures.fit("offset", *which(t), *also, only=pruned).value(t),
+        at_least=0.5,
+    )
+
+
 CLAIMS = (
     rc.Claim(
         "composition peaks at the target's depth (the paper)",
         "At the composed network's own depth R is lower than at the shallowest and at the deepest tried.",
         "figure 3",
-        effect=lambda t: peak(t, around(t)[0], around(t)[-1]),
+        effect=lambda t: peak(t, *ends(t)),
         margin=0.01,
         unit="R, the better of shallowest and deepest minus the composed network's depth",
-        preconditions=DRAWN,
+        preconditions=(fit(ends, 0.0),),
         controls=_pictures.CONTROLS,
     ),
     rc.Claim(
@@ -138,17 +154,17 @@ CLAIMS = (
         effect=lambda t: peak(t, *nearest(t)),
         margin=0.01,
         unit="R, the better of the two depths next to it minus the composed network's depth",
-        preconditions=DRAWN,
+        preconditions=(fit(nearest, 0.0),),
         controls=_pictures.CONTROLS,
     ),
     rc.Claim(
         "deeper is worse (ours)",
         "From the shallowest to the deepest, R rises.",
         "ours; the prototypes' reading",
-        effect=lambda t: at(t, around(t)[-1]) - at(t, around(t)[0]),
+        effect=lambda t: at(t, *ends(t)).diff(axis=1).iloc[:, -1],
         margin=0.0,
         unit="R, deepest minus shallowest",
-        preconditions=DRAWN,
+        preconditions=(fit(ends),),
         controls=_pictures.CONTROLS,
     ),
 )
@@ -175,6 +191,6 @@ def figure(settings: Settings, table: pd.DataFrame):
             if own is not None:
                 place.axvline(len(own.weights) - 1, color="black", linestyle=":", linewidth=0.9)
         line[2].set_yscale("log")
-        line[2].axhline(0.01, color=plots.BAD, linestyle=":", linewidth=0.9)
+        line[2].axhline(_pictures.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         line[0].legend(fontsize=7, frameon=False)
     return picture

@@ -2,22 +2,35 @@
 
 Dense networks are trained on a picture, pruned to the paper's shares of weights, and retrained, round by round. The
 method section could not be read: similarity-based pruning is a reconstruction, by units and by links. Two controls that
-the paper does not list are here: a dense network of as many weights, and SP's mask with fresh weights. Networks are
-compared by R, which does not reward a bad fit, and only where all draw their picture well enough.
+the paper does not list are here: a dense network of as many weights, and SP's mask with fresh weights. Lottery ticket
+and SP by units also get to the first share gradually, in several prunings with retraining after each. Networks are
+compared by R, which does not reward a bad fit, and only at seeds and pictures that all compared draw well enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import recombine as rc
 from recombine.experiments import _pictures
 from recombine.experiments.do2026 import _methods
-from recombine.experiments.do2026._methods import DENSE, FRESH, LINKS, METHODS, NARROW, PAPERS, RANDOM, SIMILAR
+from recombine.experiments.do2026._methods import (
+    DENSE,
+    FRESH,
+    GRADUAL,
+    LINKS,
+    METHODS,
+    NARROW,
+    PAPERS,
+    RANDOM,
+    SIMILAR,
+    SLOWLY,
+    TICKETS,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,18 +44,20 @@ class Settings(_pictures.PictureSettings):
     """weights left after each round, as a share of all; the paper's two are 0.256 and 0.086"""
     retraining: int = 1500
     """updates after each round"""
+    stages: int = 6
+    """prunings in which the gradual methods get to the first share, `retraining` updates after each"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.need_positive("retraining")
+        self.need_positive("retraining", "stages")
         if not self.shares or not all(
             0.02 <= b < a <= 0.95 for a, b in zip((0.95, *self.shares), self.shares, strict=False)
         ):
             raise rc.UserError(f"shares must fall from 0.95 to 0.02, got {self.shares}")
 
 
-QUICK = Settings(**_pictures.QUICK, retraining=10)
-LAPTOP = Settings(steps=2000, swept=32)
+QUICK = Settings(**_pictures.QUICK, retraining=10, stages=2)
+LAPTOP = Settings(steps=2000, swept=32, stages=2)
 GPU = Settings(
     seeds=8,
     block=8,
@@ -61,166 +76,213 @@ cells = _pictures.cells
 
 def run(cell: _pictures.Cell, watch) -> list[dict]:
     settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    make, keys = _pictures.dense(goal), rc.member_keys(settings.seed, cell.members)
-    dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
-    born = rc.newborn(make, keys)
-    rows = rows_of(cell, goal, dense, DENSE, 0)
+    make = _pictures.dense(goal)
+    case = Case(cell, goal, make, rc.newborn(make, rc.member_keys(settings.seed, cell.members)), watch)
+    dense = trained = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
     size = rc.count(dense[0].model)
-    for method in METHODS:
-        run = dense
-        for number, share in enumerate(settings.shares, start=1):
-            start = pruned(cell, goal, method, run, born=born, target=round(share * size))
-            run = retrained(cell, goal, make, method, number, start=start, watch=watch)
-            rows += rows_of(cell, goal, run, method, number)
-    return rows + narrow(cell, goal, size, watch)
+    rows = rows_of(case, dense, [DENSE], 0)
+    for number, share in enumerate(settings.shares, start=1):
+        trained = again(case, trained, METHODS, target=round(share * size), label=f"round {number}")
+        rows += rows_of(case, trained, list(METHODS), number)
+    trained = dense
+    for number, share in enumerate(_methods.by_steps(settings.shares[0], settings.stages), start=1):
+        trained = again(case, trained, GRADUAL, target=round(share * size), label=f"stage {number}")
+    return rows + rows_of(case, trained, list(GRADUAL), 1) + narrow(case, size)
 
 
-def pruned(cell: _pictures.Cell, goal: _pictures.Goal, method: str, run: Any, *, born: Any, target: int) -> Any:
-    """The networks of a run after one round of a method, stacked again."""
+class Case(NamedTuple):
+    """What every network of a cell shares: cell, picture, how one is made, those that were, and who watches."""
+
+    cell: _pictures.Cell
+    goal: _pictures.Goal
+    make: Any
+    born: Any
+    watch: Any
+
+
+def again(case: Case, before: Any, ways: dict[str, _methods.Method], *, target: int, label: str) -> Any:
+    """Every network of a run pruned, and retrained: all methods and seeds are one population.
+
+    A run of one network a seed is pruned by each method.
+    """
+    settings, seeds = case.cell.settings, case.cell.members
+    every = [(method, i, seed) for method in ways for i, seed in enumerate(seeds)]
+    old = [before[place % len(before)] for place in range(len(every))]
+    start = _pictures.side_by_side(
+        lambda one: pruned(case, ways[one[0][0]], one[1], one[0][1:], target), zip(every, old, strict=True)
+    )
+    return _pictures.train(
+        settings,
+        case.goal,
+        case.make,
+        [seed for _, _, seed in every],
+        steps=settings.retraining,
+        start=_pictures.stacked(start),
+        watch=case.watch,
+        label=label,
+        names=[f"{method}, {label}, {seed}" for method, _, seed in every],
+    )
+
+
+def pruned(case: Case, way: _methods.Method, old: Any, who: tuple[int, int], target: int) -> Any:
+    """A trained network after one pruning; one that was lost is left alone."""
     import jax
 
-    x = rc.grid(cell.settings.size)
+    place, seed = who
+    x = rc.grid(case.cell.settings.size)
+    first = jax.tree.map(lambda a: a[place], case.born)
 
     def loss(model):
-        return ((model(x)[0] - goal.picture.reshape(-1, 3)) ** 2).mean()
+        return ((model(x)[0] - case.goal.picture.reshape(-1, 3)) ** 2).mean()
 
-    def one(i: int, seed: int):
-        first = jax.tree.map(lambda a: a[i], born)
-        if run.diverged_at[i] >= 0:
-            return run[i].model
-        return METHODS[method](_methods.Case(run[i].model, first, x, loss, seed), target)
-
-    return _pictures.stacked([one(i, seed) for i, seed in enumerate(cell.members)])
+    return old.model if old.diverged_at >= 0 else way(_methods.Case(old.model, first, x, loss, seed), target)
 
 
-def retrained(cell: _pictures.Cell, goal: _pictures.Goal, make, method: str, number: int, *, start: Any, watch):
-    steps = cell.settings.retraining
-    label = f"{method}-{number}"
-    return _pictures.train(cell.settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label=label)
-
-
-def narrow(cell: _pictures.Cell, goal: _pictures.Goal, size: int, watch) -> list[dict]:
+def narrow(case: Case, size: int) -> list[dict]:
     """Dense networks with as many weights as are left after each round, trained as long in all."""
+    cell, goal = case.cell, case.goal
     settings, rows = cell.settings, []
     for number, share in enumerate(settings.shares, start=1):
-        mix = rc.narrowed(goal.model, round(share * size))
-        make = _pictures.dense(goal, mix=mix)
-        steps = settings.steps + number * settings.retraining
-        label = f"narrow-{number}"
-        run = _pictures.train(settings, goal, make, cell.members, steps=steps, watch=watch, label=label)
-        rows += rows_of(cell, goal, run, NARROW, number)
+        make = _pictures.dense(goal, mix=rc.narrowed(goal.model, round(share * size)))
+        steps, label = settings.steps + number * settings.retraining, f"narrow-{number}"
+        run = _pictures.train(settings, goal, make, cell.members, steps=steps, watch=case.watch, label=label)
+        rows += rows_of(case, run, [NARROW], number)
     return rows
 
 
-def rows_of(cell: _pictures.Cell, goal: _pictures.Goal, run: Any, method: str, number: int) -> list[dict]:
-    what = {"condition": f"{method}, round {number}, {goal.name}", "method": method, "round": number}
-    return _pictures.described(cell.settings, goal, run, cell.members, **what)
+def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]:
+    """The rows of a run in which each method has one network a seed, method by method."""
+    seeds = case.cell.members
+    rows = _pictures.described(case.cell.settings, case.goal, run, seeds * len(methods), round=number)
+    for method, row in zip(np.repeat(methods, len(seeds)).tolist(), rows, strict=True):
+        row |= {"condition": f"{method}, round {number}, {case.goal.name}", "method": method}
+        row["orthogonal"] = 1 - row["redundancy"]
+    return rows
 
 
 controls = _pictures.controls
 
 
-def after(table: pd.DataFrame, method: str, column: str = "r") -> pd.Series:
-    """By seed, after the first round, averaged over the pictures; lost if one of them is."""
-    rows = table[(table["method"] == method) & (table["round"] == (0 if method == DENSE else 1))]
-    return _pictures.over_pictures(rows, column)
+def each(table: pd.DataFrame, methods: Sequence[str], column: str = "r") -> pd.DataFrame:
+    """By seed, a score after the first round, a column a method, over the pictures that all of them draw."""
+    return _pictures.compared(first(table), column, methods, by="method")
 
 
-def each(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """R after the first round, one row a seed and one column a method."""
-    import pandas as pd
-
-    return pd.concat({method: after(table, method) for method in methods}, axis=1)
+def first(table: pd.DataFrame) -> pd.DataFrame:
+    """Dense networks, and those after the first round."""
+    return table[table["round"] <= 1]
 
 
-def best_of(table: pd.DataFrame, methods: Sequence[str]) -> pd.Series:
-    """By seed, R of the method that is best in all other seeds: the hardest to beat."""
-    return _pictures.rival(each(table, methods))
+def gain(table: pd.DataFrame, method: str, others: Sequence[str]) -> pd.Series:
+    """By seed, how much lower R is by a method than by the one of others that is best in all other seeds."""
+    every = each(table, (*others, method))
+    return _pictures.rival(every[list(others)]) - every[method]
 
 
 MASKS = tuple(method for method in METHODS if method != FRESH)
 """Methods that differ in their masks; fresh weights on SP's mask do not."""
 
 
-def spread(table: pd.DataFrame) -> pd.Series:
-    """By seed, how far R differs between masks of as many weights: those that are worst and best in other seeds."""
-    every = each(table, MASKS)
-    return -_pictures.rival(-every) - _pictures.rival(every)
+def matters(table: pd.DataFrame) -> pd.Series:
+    """By seed, how far R differs between masks of as many weights, less how far it differs between dense and these.
+
+    The masks are those that are worst and best in other seeds; the step from dense counts in its mean direction.
+    """
+    every = each(table, (*MASKS, DENSE))
+    masks = every[list(MASKS)]
+    step = masks.mean(axis=1, skipna=False) - every[DENSE]
+    return -_pictures.rival(-masks) - _pictures.rival(masks) - step * np.sign(step.mean())
 
 
-def step(table: pd.DataFrame) -> pd.Series:
-    """By seed, how far R differs between all weights and the share that is left, in its mean direction."""
-    change = each(table, MASKS).mean(axis=1, skipna=False) - after(table, DENSE)
-    return change * np.sign(change.mean())
+def drops(table: pd.DataFrame, column: str, before: str, after: str) -> pd.Series:
+    """By seed, a score of one method less that of another."""
+    every = each(table, (before, after), column)
+    return every[before] - every[after]
 
 
-def drawn(*methods: str) -> rc.Check:
-    """Networks that do not draw their picture after the first round are not compared."""
-    return _pictures.drawn("method", *methods, only=lambda rows: rows[rows["round"] <= 1])
+def claim(name: str, says: str, source: str, *, effect: Any, unit: str, methods: Sequence[str]) -> rc.Claim:
+    """A claim about networks after the first round; of each method most must draw their picture."""
+    return rc.Claim(
+        name,
+        says,
+        source,
+        effect=effect,
+        margin=0.0,
+        unit=unit,
+        preconditions=(_pictures.fit("method", *methods, only=first),),
+        controls=_pictures.CONTROLS,
+    )
 
 
 CLAIMS = (
-    rc.Claim(
+    claim(
         "pruning moves towards the composed network",
         "Averaged over ways to prune, single weights of the pruned networks make more compressible changes.",
         "figures 14-17, 30-37; the prototypes' reading",
-        effect=lambda t: after(t, DENSE) - sum(after(t, method) for method in METHODS) / len(METHODS),
-        margin=0.0,
+        effect=lambda t: each(t, (DENSE, *METHODS)).pipe(
+            lambda r: r[DENSE] - r[list(METHODS)].mean(axis=1, skipna=False)
+        ),
         unit="R, dense minus pruned, mean of the methods",
-        preconditions=(drawn(*METHODS, DENSE),),
-        controls=_pictures.CONTROLS,
+        methods=(*METHODS, DENSE),
     ),
-    rc.Claim(
+    claim(
         "SP by units beats the others (the paper)",
         "At as many weights, pruning similar units leaves a lower R than the best of lottery ticket, Wanda, LLM-Pruner"
         " and random.",
         "figures 30-37",
-        effect=lambda t: best_of(t, PAPERS) - after(t, SIMILAR),
-        margin=0.0,
+        effect=lambda t: gain(t, SIMILAR, PAPERS),
         unit="R, best of the others minus SP by units",
-        preconditions=(drawn(*PAPERS, SIMILAR),),
-        controls=_pictures.CONTROLS,
+        methods=(*PAPERS, SIMILAR),
     ),
-    rc.Claim(
+    claim(
         "SP by links beats the others (the paper, read otherwise)",
         "At as many weights, pruning links from similar units leaves a lower R than the best of the same.",
         "figures 30-37",
-        effect=lambda t: best_of(t, PAPERS) - after(t, LINKS),
-        margin=0.0,
+        effect=lambda t: gain(t, LINKS, PAPERS),
         unit="R, best of the others minus SP by links",
-        preconditions=(drawn(*PAPERS, LINKS),),
-        controls=_pictures.CONTROLS,
+        methods=(*PAPERS, LINKS),
     ),
-    rc.Claim(
+    claim(
         "SP by units beats random at least",
         "At as many weights, pruning similar units leaves a lower R than pruning at random, layer by layer.",
         "figures 30-37",
-        effect=lambda t: after(t, RANDOM) - after(t, SIMILAR),
-        margin=0.0,
+        effect=lambda t: drops(t, "r", RANDOM, SIMILAR),
         unit="R, random minus SP by units",
-        preconditions=(drawn(RANDOM, SIMILAR),),
-        controls=_pictures.CONTROLS,
+        methods=(RANDOM, SIMILAR),
     ),
-    rc.Claim(
+    claim(
         "SP by units beats a dense network as small",
         "Pruning similar units leaves a lower R than a dense network of as many weights, trained as long in all.",
         "ours; a control the paper does not list, stated after a first laptop run and before any on a GPU",
-        effect=lambda t: after(t, NARROW) - after(t, SIMILAR),
-        margin=0.0,
+        effect=lambda t: drops(t, "r", NARROW, SIMILAR),
         unit="R, dense and narrow minus SP by units",
-        preconditions=(drawn(NARROW, SIMILAR),),
-        controls=_pictures.CONTROLS,
+        methods=(NARROW, SIMILAR),
     ),
-    rc.Claim(
+    claim(
+        "gradually, SP by units beats the lottery ticket",
+        "Pruned in several steps with retraining after each, SP by units leaves a lower R than the lottery ticket,"
+        " which starts from its first weights again each time.",
+        "ours; the paper prunes in rounds. Stated before any run of it",
+        effect=lambda t: drops(t, "r", TICKETS, SLOWLY),
+        unit="R, lottery ticket minus SP by units, both gradually",
+        methods=(TICKETS, SLOWLY),
+    ),
+    claim(
+        "SP makes unit maps more orthogonal (the paper)",
+        "After SP by units, maps of one layer are less correlated than those of the dense network.",
+        "figure 8. Stated before any run; the prototypes saw the opposite",
+        effect=lambda t: -drops(t, "orthogonal", DENSE, SIMILAR),
+        unit="1 - mean |correlation| of maps of a layer, SP by units minus dense",
+        methods=(DENSE, SIMILAR),
+    ),
+    claim(
         "which weights remain matters more than how many",
         "Between masks of as many weights (counted, not those on live paths) R differs more than between all weights"
         " and those that are left.",
         "the paper's words on connectivity",
-        effect=lambda t: spread(t) - step(t),
-        margin=0.0,
+        effect=matters,
         unit="R, worst minus best mask of one size (chosen in other seeds), minus the step from dense to that size",
-        preconditions=(drawn(*MASKS, DENSE),),
-        controls=_pictures.CONTROLS,
+        methods=(*MASKS, DENSE),
     ),
 )
 
@@ -232,7 +294,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     picture, axes = plots.panels(rows=2, columns=last, side=4.4)
     for j in range(last):
         here = rows[rows["round"].isin((0, j + 1))]
-        names = [DENSE, NARROW, *METHODS]
+        names = [DENSE, NARROW, *METHODS, *(GRADUAL if j == 0 else ())]
         for place, column in ((axes[0, j], "r"), (axes[1, j], "mse")):
             for i, name in enumerate(names):
                 mine = here[here["method"] == name]
@@ -241,7 +303,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
         axes[0, j].set(title=f"round {j + 1}: {settings.shares[j]:.1%} of the weights", ylabel="R (lower: composed)")
         axes[1, j].set(yscale="log", ylabel="mean squared error")
-        axes[1, j].axhline(0.01, color=plots.BAD, linestyle=":", linewidth=0.9)
+        axes[1, j].axhline(_pictures.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         for k, (name, r) in enumerate(sorted(_pictures.composed_scores(table, "r").items())):
             axes[0, j].axhline(r, color=f"C{k}", linewidth=0.8, label=f"composed: {name}")
     axes[0, 0].legend(fontsize=7, frameon=False)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures, _seeds
+from recombine.experiments import _looks, _pictures, _seeds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,7 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
         found = _pictures.scored(settings, goal, model, seed)
         found["log_share"] = found["log_mse"] - float(np.log10(goal.picture.var(axis=(0, 1)).mean()))
         found["apart"] = float(np.abs(rc.render(model, settings.size) - picture).max())
-        found |= {} if seed else {"drawn": _pictures.thumb(picture)}
+        found |= {} if seed else {"drawn": _looks.thumb(picture)}
         found |= {} if looked is None else {"maps": looked}
         what = {"condition": f"{kind}, {name}", "kind": kind, "goal": name, "seed": seed}
         lost = trained.diverged_at
@@ -229,10 +229,10 @@ CLAIMS = (
         "sharing does not fracture it more",
         "Single weights of the network for all make changes hardly harder to compress than those of one network each.",
         "ours; stated before these seeds were run",
-        effect=lambda t: of(t, ALONE, "r") - of(t, SHARED, "r"),
+        effect=lambda t: _pictures.compared(t, "r", (ALONE, SHARED), by="kind").pipe(lambda r: r[ALONE] - r[SHARED]),
         margin=-0.02,
         unit="R, one each minus one for all, mean of the pictures",
-        preconditions=(drawn(SHARED, ALONE),),
+        preconditions=(_pictures.fit("kind", SHARED, ALONE),),
         controls=(*_pictures.CONTROLS, SAME),
     ),
     rc.Claim(
@@ -267,7 +267,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for j, (name, goal) in enumerate(every.items()):
         maps = looked_at(table, name, SHARED, "maps")
         shown = [
-            (_pictures.thumb(goal.picture), name),
+            (_looks.thumb(goal.picture), name),
             (looked_at(table, name, SHARED, "drawn"), SHARED),
             (looked_at(table, name, OUTSIDE if goal.model is None else ALONE, "drawn"), ALONE),
             (None if maps is None else mosaic(maps), f"maps of {SHARED}"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures
+from recombine.experiments import _looks, _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
     run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
     rows = _pictures.described(settings, goal, run, cell.members, condition=f"{TRAINED}, {cell.goal}", kind=TRAINED)
     for i, seed in enumerate(cell.members):
-        rows[i] |= _pictures.looks(run[i].model, seed) if seed == 0 else {}
+        rows[i] |= _looks.looks(run[i].model, seed) if seed == 0 else {}
         rows += [composed(settings, goal, kind, model, seed) for kind, model in without_training(goal, seed).items()]
     return rows
 
@@ -58,7 +58,7 @@ def without_training(goal: _pictures.Goal, seed: int) -> dict:
 
 def composed(settings: Settings, goal: _pictures.Goal, kind: str, model, seed: int) -> dict:
     what = {"condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed}
-    shown = _pictures.looks(model, seed) if seed == 0 and kind == COMPOSED else {}
+    shown = _looks.looks(model, seed) if seed == 0 and kind == COMPOSED else {}
     return what | _pictures.scored(settings, goal, model, seed) | shown
 
 
@@ -174,8 +174,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     first = sorted(rows["goal"].unique())[0]
     for (maps, strip), kind in zip(places, (COMPOSED, TRAINED), strict=True):
         one = rows[(rows["goal"] == first) & (rows["kind"] == kind) & (rows["seed"] == 0)].iloc[0]
-        _pictures.show_maps(maps, one["maps"], f"{kind}: what each unit draws ({first})")
-        _pictures.show_strip(strip, one["strip"], f"{kind}: four weights, changed")
+        _looks.show_maps(maps, one["maps"], f"{kind}: what each unit draws ({first})")
+        _looks.show_strip(strip, one["strip"], f"{kind}: four weights, changed")
     return picture
 
 

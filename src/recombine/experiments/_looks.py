@@ -1,0 +1,54 @@
+"""What figures of picture networks share: maps of units, pictures in which a weight is changed, small pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import recombine as rc
+
+THUMB = 16
+"""Pixels a side of unit maps, and twice as many of pictures, that are kept for a figure."""
+
+
+def looks(model: Any, seed: int, *, weights: int = 4, values: int = 5) -> dict[str, np.ndarray]:
+    """What a figure shows of a network: its unit maps (layers, units), and pictures in which one weight is changed.
+
+    The largest change of a weight alters the picture by twice what a score takes, less where it cannot.
+    """
+    from recombine.sweeps import every_weight, sweep
+    from recombine.sweeps.matching import matched
+    from recombine.sweeps.scores import unit_maps
+
+    where = every_weight(model, weights, seed)
+    most = matched(model, where, 2 * THUMB, target=0.2).deltas
+    shares = np.linspace(-1, 1, values)
+    deltas = np.where(shares < 0, -shares * most[:, :1], shares * most[:, 1:])
+    strip = sweep(model, where, deltas, 2 * THUMB).reshape(len(deltas), values, 2 * THUMB, 2 * THUMB, 3)
+    return {"maps": np.round(np.clip(unit_maps(model, THUMB), -9, 9), 2), "strip": np.round(np.asarray(strip), 3)}
+
+
+def show_maps(axes: Any, maps: np.ndarray, title: str) -> None:
+    """A sheet of unit maps, one row a layer: red is -1 and below, white 0, blue 1 and above."""
+    layers, units, side, _ = maps.shape
+    sheet = np.full((layers * (side + 1), units * (side + 1)), np.nan)
+    for i, row in enumerate(maps):
+        for j, one in enumerate(row):
+            sheet[i * (side + 1) : i * (side + 1) + side, j * (side + 1) : j * (side + 1) + side] = one
+    axes.imshow(sheet, cmap="RdBu", vmin=-1, vmax=1, interpolation="nearest")
+    rc.plots.bare(axes, title)
+    axes.set_ylabel("layers, first on top", fontsize=7)
+
+
+def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
+    """One row a weight, from its most negative change to its most positive; the picture itself in the middle."""
+    rows = [np.concatenate(list(row), axis=1) for row in strip]
+    axes.imshow(np.concatenate(rows, axis=0), interpolation="nearest")
+    rc.plots.bare(axes, title)
+
+
+def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
+    """A picture of at most so many pixels a side, to be kept in a table."""
+    step = -(-len(picture) // most)
+    return np.round(np.asarray(picture, float)[::step, ::step], 3)
