@@ -15,6 +15,7 @@ from recombine.measures.agreement import roc_area
 from recombine.models.cppn import CPPN, parse_mix
 from recombine.picbreeder import artifacts, load_network, network
 from recombine.sweeps import every_weight, looked_at
+from recombine.sweeps.contrast import contrast
 from recombine.sweeps.judge import Pair, fit, leave_one_out, share_of_yes, standardised
 from recombine.sweeps.rotation import rotated
 from recombine.sweeps.scores import SweptFeatures, map_features, score, swept_features, unit_maps
@@ -218,3 +219,18 @@ def test_a_judge_fitted_on_two_pictures_knows_the_third(twins):
         assert held.error < 0.25
         assert held.dense < 0.2
         assert held.evolved > 0.6
+
+
+def test_a_network_is_as_far_from_itself_as_from_no_other_and_its_rotation_is_far():
+    model = network(composed()["moth"])
+    same = contrast(model, model, 16, weights=8)
+    assert all(np.isclose(v, 0.5) or np.isnan(v) for v in same.values())
+    turned = contrast(model, rotated(model, jax.random.key(0)), 16, weights=8)
+    assert turned["map_zip"] > 0.6, "maps of entangled units take more to describe"
+    assert turned["purity"] < 0.4, "and are less purely even or odd"
+
+
+@needs_data
+def test_trained_twins_of_evolved_networks_are_far_apart_inside(twins):
+    found = {name: contrast(*pair, 48, weights=40) for name, pair in twins.items()}
+    assert all(f["change_zip"] >= 0.8 and f["map_zip"] >= 0.9 and f["purity"] <= 0.12 for f in found.values()), found

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.measures.drawing import (
+    additive_shares,
     change_ratio,
     change_zip,
     distinct,
@@ -135,6 +136,12 @@ def test_copies_are_counted_once_and_inputs_not_at_all():
     assert distinct_share(MAPS, inputs) == pytest.approx(1 / 6)
     assert distinct_share(np.stack([X, Y, X**2, X * Y])) == 1
     assert np.isnan(distinct_share(np.ones((3, 4, 4))))
+
+
+def test_a_sum_of_rows_and_columns_is_additive_and_a_product_is_not():
+    shares = additive_shares(np.stack([X, X + 2 * Y**2, X * Y, X + X * Y]))
+    assert shares[:3] == pytest.approx([1, 1, 0], abs=1e-9)
+    assert shares[3] == pytest.approx(np.mean(X**2) / (np.mean(X**2) + np.mean((X * Y) ** 2)))
 
 
 def test_redundancy_is_the_mean_correlation_of_pairs():

@@ -98,6 +98,7 @@ def train(
     seeds: Sequence[int],
     *,
     optimiser: Callable[..., Any] | None = None,
+    rates: Sequence[float] | None = None,
     steps: int | None = None,
     start: Any = None,
     watch: Any,
@@ -106,7 +107,7 @@ def train(
 ):
     """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
 
-    Where several networks have one seed, each has a name.
+    Where several networks have one seed, each has a name. Each may have a learning rate of its own.
     """
     task = drawing(settings, goal.name)
     run = rc.population(
@@ -115,7 +116,7 @@ def train(
         make,
         rc.member_keys(settings.seed, seeds),
         rc.Recipe(steps or settings.steps, 1, optimiser or rc.unit_adam),
-        dials={"learning_rate": settings.learning_rate},
+        dials={"learning_rate": settings.learning_rate if rates is None else np.array(rates)},
         start=start,
         watch=watch,
         label=label,

@@ -112,11 +112,23 @@ def distinct_share(maps: np.ndarray, given: np.ndarray | None = None, same: floa
     return float(ratio(distinct(maps, given, same).sum(), varying(maps).sum()))
 
 
+def alike(maps: np.ndarray) -> np.ndarray:
+    """The |correlation| of each two maps that vary."""
+    found = np.abs(_correlations(maps[varying(maps)]))
+    return found[np.triu_indices(len(found), 1)]
+
+
 def redundancy(maps: np.ndarray) -> float:
     """The mean |correlation| of the pairs of maps that vary; NaN if there are fewer than two."""
-    found = np.abs(_correlations(maps[varying(maps)]))
-    pairs = found[np.triu_indices(len(found), 1)]
+    pairs = alike(maps)
     return float(pairs.mean()) if pairs.size else float("nan")
+
+
+def additive_shares(maps: np.ndarray) -> np.ndarray:
+    """The share of each map's variance that is a sum of a term for the row and one for the column."""
+    centred = _centred(maps)
+    rows, columns = (centred.mean(axis=axis, keepdims=True) for axis in (-1, -2))
+    return ratio(((rows + columns) ** 2).sum(axis=(-2, -1)), (centred**2).sum(axis=(-2, -1)))
 
 
 def participation_ratio(columns: ArrayLike) -> float:

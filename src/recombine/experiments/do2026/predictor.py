@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import recombine as rc
 from recombine.experiments import _pictures, _seeds
+from recombine.experiments.do2026._targets import FEATURES, OWN, Goal, goals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MIX = (("cache", 6), ("gaussian", 4), ("identity", 2), ("sigmoid", 2), ("sin", 2))
-PRIMARY, WAVES, SQUARES = FEATURES = ("PNG ratio", "waves", "squares")
-OWN, AGAIN = "log of its own depth", "log of the best depth by other seeds"
+PRIMARY, WAVES, SQUARES = FEATURES
+AGAIN = "log of the best depth by other seeds"
 ALL, RANDOM, EVERYWHERE = "any target", "drawn by a random network", "drawn at every depth"
 SHUFFLES = 100
 
@@ -57,34 +57,6 @@ QUICK = Settings(**_pictures.QUICK | {"others": 4, "depths": (1, 2), "retraining
 LAPTOP = Settings(seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, swept=16, shortest=1.5e-2)
 GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60)
 PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
-
-
-class Goal(NamedTuple):
-    """A target: its number among all, the picture to draw, and what is known of it: kind, own depth, complexities."""
-
-    number: int
-    shown: _pictures.Goal
-    facts: dict[str, Any]
-
-
-@cache
-def goals(settings: Settings) -> list[Goal]:
-    """The targets, each drawn twice: at the size of training, and at 256 pixels for its complexities."""
-    evolved = rc.artifacts(settings.artifacts, {}) if settings.artifacts else ()
-    small, large = (rc.targets.targets(size, artifacts=evolved) for size in (settings.size, 256))
-    named = [i for i, t in enumerate(small) if t.kind == "artifact" or t.name in settings.targets]
-    others = [i for i, t in enumerate(small) if t.kind not in ("artifact", "composed")]
-    if settings.others > len(others):
-        raise rc.UserError(f"there are {len(others)} other targets, {settings.others} were asked for")
-    chosen = np.linspace(0, len(others) - 1, settings.others).round().astype(int)
-    shown = [_pictures.Goal(t.name, t.kind == "artifact", None, t.picture, None) for t in small]
-    return [Goal(i, shown[i], facts(large[i])) for i in sorted(named + [others[j] for j in chosen])]
-
-
-def facts(target: Any) -> dict[str, Any]:
-    """What is known of a target of 256 pixels; its own depth is that of the network that drew it, if one did."""
-    known = {"goal": target.name, "kind": target.kind, OWN: float(np.log(target.depth or np.nan))}
-    return known | {name: float(rc.COMPLEXITIES[name](target.picture)) for name in FEATURES}
 
 
 @dataclass(frozen=True)
@@ -123,23 +95,36 @@ def run(cell: Cell, watch) -> list[dict]:
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
     target = round(settings.share * rc.count(dense[0].model))
     each = zip(_pictures.members(dense), dense.diverged_at, strict=True)
-    start = [rc.similar_units(m, x, target=target) if lost < 0 else m for m, lost in each]
+    start = _pictures.side_by_side(
+        lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each
+    )
     pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
+    lost = np.maximum(dense.diverged_at, pruned.diverged_at)
+    shown = [(every[place], pruned[i].model, seed) for i, (place, seed) in enumerate(who)]
+    found = _pictures.side_by_side(lambda one: scored(settings, *one), shown)
     rows: list[dict] = []
-    for i, (place, seed) in enumerate(who):
-        goal, lost = every[place], max(dense.diverged_at[i], pruned.diverged_at[i])
+    for i, (goal, model, seed) in enumerate(shown):
         what = {"condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number, **goal.facts}
-        what |= {"depth": cell.depth, "seed": seed, "diverged_at": int(lost), "dense_mse": float(dense.losses[i, -1])}
-        found = scored(settings, goal, pruned[i].model, seed, watch) if lost < 0 else {}
-        rows.append(what | {"mse": np.nan, "drawn": np.nan, "r": np.nan} | found)
+        what |= {
+            "depth": cell.depth,
+            "seed": seed,
+            "diverged_at": int(lost[i]),
+            "dense_mse": float(dense.losses[i, -1]),
+        }
+        rows.append(what | _seeds.unless_lost(found[i], lost[i]))
+        watch.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, model))
     return rows
 
 
-def scored(settings: Settings, goal: Goal, model: Any, seed: int, watch) -> dict[str, float]:
-    """How well a network draws its target, whether that is well enough, and how composed it is."""
+def recorded(settings: Settings, goal: Goal, model: Any) -> rc.Record:
+    """What a network draws of its target."""
     z, x = np.array([[goal.number]]), rc.grid(settings.size)[None]
     y, y_hat = (a.reshape(1, -1, 3) for a in (goal.shown.picture, rc.render(model, settings.size)))
-    watch.recorded(f"pruned-{goal.number}-{seed}", rc.Record(z, x, y, y_hat))
+    return rc.Record(z, x, y, y_hat)
+
+
+def scored(settings: Settings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
+    """How well a network draws its target, whether that is well enough, and how composed it is."""
     found = _pictures.scored(settings, goal.shown, model, seed)
     return {k: v for k, v in found.items() if not np.ndim(v)} | {"drawn": float(found["mse"] <= settings.shortest)}
 

@@ -1,10 +1,11 @@
 """Is a network that gradient descent made of a picture as composed inside as one that was composed to draw it?
 
-Figure 1 of do2026 and the claim of kumar2025: two networks of the same units draw the same picture; one was composed by
-hand (or evolved), the other trained from random weights. Four kinds of score, none of which is one number alone:
-how compressible the changes are that single weights make (R), how pure and how often reused unit maps are, and how many
-directions the changes span. The same function with its linear units turned (`rotated`) is the control: unit-level
-scores must fall though the picture is the same.
+Figure 1 of do2026 and the claim of kumar2025: two networks of the same units draw the same picture; one was composed
+by hand (or evolved), the other trained from random weights. Four kinds of score, none of which is one number alone:
+how compressible the changes are that single weights make (R), how pure and how often reused unit maps are, and how
+many directions the changes span. Beside them stand effect sizes of measures that have a value for each unit, each two
+units or each change: how often a value of the trained network exceeds one of the composed network. The same function
+with its linear units turned (`rotated`) is the control: unit-level scores must fall though the picture is the same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _looks, _pictures
+from recombine.experiments import _looks, _pictures, _seeds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,9 +44,16 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
     run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
     rows = _pictures.described(settings, goal, run, cell.members, condition=f"{TRAINED}, {cell.goal}", kind=TRAINED)
     for i, seed in enumerate(cell.members):
+        rows[i] |= _seeds.unless_lost(apart(settings, goal, run[i].model, seed), run.diverged_at[i])
         rows[i] |= _looks.looks(run[i].model, seed) if seed == 0 else {}
         rows += [composed(settings, goal, kind, model, seed) for kind, model in without_training(goal, seed).items()]
     return rows
+
+
+def apart(settings: Settings, goal: _pictures.Goal, model: Any, seed: int) -> dict[str, float]:
+    """How often a value of a trained network exceeds one of the composed network, measure by measure."""
+    found = rc.contrast(goal.model, model, settings.size, weights=settings.swept, seed=seed)
+    return {f"more {name}": value for name, value in found.items()}
 
 
 def without_training(goal: _pictures.Goal, seed: int) -> dict:
@@ -105,6 +113,30 @@ SEES = rc.Check(
     lambda t: (of(t, TURNED, "reuse") - of(t, COMPOSED, "reuse")).to_numpy().min(),
     at_least=0.05,
 )
+FALLS = ("additive", "alike", "symmetry")
+"""Measures that are expected to be lower in trained networks."""
+
+
+def exceeds(name: str, says: str, measure: str) -> rc.Claim:
+    """That a measure is further on the fractured side in trained networks, in more than half of all comparisons."""
+
+    def effect(table: pd.DataFrame) -> pd.Series:
+        chance = of(table, TRAINED, f"more {measure}")
+        chance = 1 - chance if measure in FALLS else chance
+        return least(chance[symmetric(table)] if measure == "symmetry" else chance)
+
+    return rc.Claim(
+        name,
+        f"{says} Trained against composed, for every picture{' that is symmetric' * (measure == 'symmetry')}.",
+        "figures 1 and 10-12 of do2026, read as numbers; stated before any run of it",
+        effect=effect,
+        margin=0.5,
+        unit="chance that a value of the trained network is on that side of one of the composed network, worst picture",
+        preconditions=DRAWN,
+        controls=(SAME,),
+    )
+
+
 CLAIMS = (
     rc.Claim(
         "changes of trained networks are harder to compress",
@@ -158,18 +190,25 @@ CLAIMS = (
         preconditions=DRAWN,
         controls=(SAME,),
     ),
+    exceeds("their unit maps take more to describe", "Compressed, unit maps are larger.", "map_zip"),
+    exceeds("and are less a sum of rows and columns", "Less of a map's variance is a sum over x and y.", "additive"),
+    exceeds("units of a layer draw less alike", "Maps of one layer are less correlated.", "alike"),
+    exceeds("changes of a weight spare the symmetry less", "They leave less of the picture's symmetry.", "symmetry"),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """The four scores of composed, turned and trained networks, a dot a network; unit maps and changes of two."""
+    """Scores of composed, turned and trained networks, a dot a network; effect sizes; unit maps and changes of two."""
     from matplotlib.figure import Figure
 
     rows = table[table["kind"].notna()]
-    picture = Figure(figsize=(12, 9), layout="constrained")
-    parts: Any = picture.subfigures(2, 1, height_ratios=(1, 2))
-    above, below = parts
+    picture = Figure(figsize=(12, 12), layout="constrained")
+    parts: Any = picture.subfigures(3, 1, height_ratios=(1, 1, 2))
+    above, middle, below = parts
     scores(above.subplots(1, 4), rows)
+    chances, depths = middle.subplots(1, 2, width_ratios=(1.4, 1))
+    effect_sizes(chances, rows[rows["kind"] == TRAINED])
+    by_depth(depths, rows)
     places = below.subplots(2, 2, width_ratios=(2.2, 1))
     first = sorted(rows["goal"].unique())[0]
     for (maps, strip), kind in zip(places, (COMPOSED, TRAINED), strict=True):
@@ -199,3 +238,29 @@ def scores(places, rows: pd.DataFrame) -> None:
         place.set_title(title)
     places[3].set_yscale("log")
     places[0].legend(fontsize=7, frameon=False)
+
+
+def effect_sizes(place, rows: pd.DataFrame) -> None:
+    """How often a value of the trained network exceeds one of the composed network, a dot a network."""
+    names = [column for column in rows if str(column).startswith("more ")]
+    for k, (_, mine) in enumerate(rows.groupby("goal")):
+        for i, name in enumerate(names):
+            place.plot(np.full(len(mine), i + 0.15 * (k - 1)), mine[name], "o", color=f"C{k}", markersize=3.5)
+    place.axhline(0.5, color="black", linewidth=0.8)
+    place.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7)
+    place.set(ylim=(0, 1), title="chance that the trained network has more than the composed one")
+
+
+def by_depth(place, rows: pd.DataFrame) -> None:
+    """The compressed size of maps against the layer, first to last, the mean over networks."""
+    for k, (name, mine) in enumerate(rows.groupby("goal")):
+        for kind, line in ((COMPOSED, ":"), (TRAINED, "-")):
+            sizes = np.stack(list(mine[mine["kind"] == kind]["map_zip_by_layer"]))
+            there = np.isfinite(sizes)
+            mean = np.where(there, sizes, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+            x = np.linspace(0, 1, len(mean))[there.any(axis=0)]
+            place.plot(
+                x, mean[there.any(axis=0)], line, color=f"C{k}", marker="o", markersize=3, label=f"{name}, {kind}"
+            )
+    place.set(xlabel="layer, from first to last", title="compressed size of unit maps, bytes a pixel")
+    place.legend(fontsize=6, frameon=False)

@@ -1,0 +1,44 @@
+"""Turns two picture networks into how far apart they are inside, measure by measure, as effect sizes.
+
+An effect size is the chance that a value of the second network exceeds one of the first, ties at a half (the area under
+the ROC curve): it has no unit, needs no spread over seeds, and is one half for two networks that are alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.measures import drawing
+from recombine.measures.agreement import roc_area
+from recombine.models.cppn import CPPN
+from recombine.sweeps import every_weight
+from recombine.sweeps.scores import map_features, swept_features, unit_maps
+
+
+def contrast(first: CPPN, second: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, float]:
+    """For each measure of `inside`, the chance that a value of the second network exceeds one of the first."""
+    one, two = (inside(model, size, weights=weights, seed=seed) for model in (first, second))
+    return {name: _exceeds(one[name], two[name]) for name in one}
+
+
+def inside(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, np.ndarray]:
+    """Measures with a value for each change of a weight, each map of a unit, or each two maps of a layer.
+
+    Of a change: `change_zip` its compressed size, `information` and `symmetry` what it leaves of the picture's, `rank`.
+    Of a map: `map_zip` its compressed size, `purity` its parity, `additive` the share that is a sum of a term for its
+    row and one for its column. Of two maps: `alike`, their |correlation|.
+    """
+    changes, _ = swept_features(model, every_weight(model, weights, seed), size)
+    maps, layers = map_features(model, size), unit_maps(model, size)
+    every = layers.reshape(-1, size, size)
+    swept = {name: getattr(changes, name) for name in ("change_zip", "information", "symmetry", "rank")}
+    return swept | {
+        "map_zip": maps.zip,
+        "purity": maps.purity,
+        "additive": drawing.additive_shares(every[drawing.varying(every)]),
+        "alike": np.concatenate([drawing.alike(layer) for layer in layers]),
+    }
+
+
+def _exceeds(first: np.ndarray, second: np.ndarray) -> float:
+    return roc_area(np.concatenate([first, second]), np.repeat([0, 1], [len(first), len(second)]))
