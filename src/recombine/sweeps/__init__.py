@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recombine import room
-from recombine.models.cppn import CPPN, UNITS, Mix, hsv_to_rgb
+from recombine.models.cppn import CPPN, LINEAR, UNITS, Mix, bent, hsv_to_rgb
 from recombine.tasks.pictures import grid
 
-LINEAR = ("cache", "identity")
-"""The unit types that hand on their sum as it is."""
 COLUMNS = 1024
 """Pixels computed side by side on a CPU: their units share a core's cache; 512 and 2048 are slower."""
 MOST_COLUMNS = 2**22
@@ -159,13 +157,7 @@ class _Stack(eqx.Module):
         return _dot(self.weights[i], h)
 
     def bent(self, z: jax.Array) -> jax.Array:
-        """What the units of a hidden layer make of their sums, one unit a row."""
-        start = 0
-        for name, count in self.mix:
-            if name not in LINEAR:
-                z = z.at[start : start + count].set(UNITS[name](z[start : start + count]))
-            start += count
-        return z
+        return bent(self.mix, z)
 
     def bent_by(self, z: jax.Array, unit: jax.Array) -> jax.Array:
         """The same where z is (blocks, changes, pixels) and each change is of a unit of its own; -1 is a linear one."""

@@ -7,8 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.models.cppn import CPPN
-from recombine.sweeps import LINEAR
+from recombine.models.cppn import CPPN, LINEAR
 
 
 def rotated(model: CPPN, key: jax.Array) -> CPPN:

@@ -54,7 +54,9 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
-LAPTOP = Settings(seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, swept=16, shortest=1.5e-2)
+LAPTOP = Settings(
+    seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, swept=16, shortest=1.5e-2, depths=(2, 4, 8)
+)
 GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60)
 PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
 

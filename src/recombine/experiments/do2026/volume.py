@@ -45,7 +45,7 @@ class Settings(_seeds.Seeded):
 
 
 QUICK = Settings(seeds=2, widths=(4, 6), depths=(1, 2), steps=20, asked=16)
-LAPTOP = Settings()
+LAPTOP = Settings(depths=(1, 2, 4))
 GPU = Settings(seeds=16, block=16, widths=(3, 6, 12, 24, 48), depths=(1, 2, 3, 4, 6), steps=10_000)
 PAPER = replace(GPU, seeds=64, block=64, widths=(3, 6, 12, 24, 48, 96, 192), depths=tuple(range(1, 10)))
 PURE = 0.9
