@@ -31,7 +31,8 @@ def unit_adam(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTrans
     A weight that is zero stays zero: what was pruned does not grow back.
     """
     # Their division by the length alone makes a zero gradient no number at all.
-    return optax.chain(_living(), optax.normalize_by_update_norm(eps=1e-12), optax.adam(dials["learning_rate"]))
+    each = optax.chain(_living(), optax.normalize_by_update_norm(eps=1e-12), optax.adam(dials["learning_rate"]))
+    return optax.flatten(each)  # one long vector: a deep network's many small matrices would be many small kernels
 
 
 def muon(dials: Mapping[str, jax.Array], steps: int, *, newton: int = 5) -> optax.GradientTransformation:
