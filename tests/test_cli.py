@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import resource
 import subprocess
 import sys
@@ -10,11 +11,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from recombine import cli
 from recombine.engine.__main__ import changed_settings
 from recombine.engine.__main__ import main as bare
 from recombine.experiments.liang2025 import stripes
+from recombine.progress import Shown
+from recombine.watch import Progress
 
 
 @pytest.mark.parametrize(
@@ -131,3 +135,15 @@ def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older
     pd.read_parquet(path).drop(columns="r_mixture").to_parquet(path)
     assert cli.main(["verdicts", "liang2025/rotation", "--out", str(tmp_path)]) == 2
     assert "lacks what its claims ask for" in capsys.readouterr().err
+
+
+def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
+    said = io.StringIO()
+    shown = Shown(Console(file=said), "two runs")
+    shown.begin(1, 0)
+    shown.cell(1, "")
+    for done in (100, 200, 100, 200):
+        shown.chunk(Progress(done, 200, 3, 0.1))
+    lines = [line for line in said.getvalue().splitlines() if "steps/s" in line]
+    assert len(lines) == 2
+    assert "-" not in "".join(lines).replace("e-", "")

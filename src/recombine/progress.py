@@ -33,7 +33,7 @@ class Shown(Report):
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(), console=console, transient=True,
         )  # fmt: skip
-        self.cells, self.began, self.said, self.first = 0, 0.0, 0.0, 0
+        self.cells, self.began, self.said, self.first, self.last = 0, 0.0, 0.0, -1, 0
         self.task: TaskID | None = None
 
     def begin(self, cells: int, finished: int) -> None:
@@ -55,8 +55,9 @@ class Shown(Report):
 
     def chunk(self, progress: Chunk) -> None:
         now = time.monotonic()
-        if self.first < 0:  # the first chunk contains the compilation: measure from its end
+        if self.first < 0 or progress.done <= self.last:  # a run's first chunk compiles: measure from its end
             self.first, self.began = progress.done, now
+        self.last = progress.done
         rate = (progress.done - self.first) / max(now - self.began, 1e-9)
         said = f"{rate:,.1f} steps/s x {progress.members} networks, loss {progress.loss:.2g}" if rate else "compiled"
         if self.live and self.task is not None:

@@ -35,7 +35,7 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK)
-LAPTOP = Settings(steps=1200, swept=32)
+LAPTOP = Settings(size=24, steps=1200, swept=32)
 GPU = Settings(
     seeds=8,
     block=8,

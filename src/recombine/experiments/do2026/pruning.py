@@ -57,7 +57,7 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK, retraining=10, stages=2)
-LAPTOP = Settings(steps=2000, swept=32, stages=2)
+LAPTOP = Settings(size=24, steps=2000, swept=32, stages=2)
 GPU = Settings(
     seeds=8,
     block=8,
