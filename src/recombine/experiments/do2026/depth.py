@@ -49,10 +49,10 @@ GPU = Settings(
     block=8,
     targets=("face", "moth", "flower"),
     size=64,
-    steps=20_000,
-    retraining=20_000,
-    offsets=(-4, -2, -1, 0, 1, 2, 4),
-    swept=120,
+    steps=15_000,
+    retraining=15_000,
+    offsets=(-4, -1, 0, 1, 4),
+    swept=80,
 )
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(range(-6, 7)), swept=1000)
 

@@ -63,10 +63,10 @@ GPU = Settings(
     block=8,
     targets=("face", "moth", "flower"),
     size=64,
-    steps=30_000,
+    steps=20_000,
     shares=(0.256, 0.086),
-    retraining=20_000,
-    swept=120,
+    retraining=15_000,
+    swept=80,
 )
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, swept=1000)
 

@@ -43,7 +43,7 @@ class Settings(_pictures.PictureSettings):
 
 QUICK = Settings(**_pictures.QUICK)
 LAPTOP = Settings(seed=1, targets=("face",), size=24, steps=2500, swept=32)  # seed 0 is in kumar2025/fracture
-GPU = Settings(seeds=8, block=8, targets=("face", "moth", "flower"), size=64, steps=20_000, swept=120)
+GPU = Settings(seeds=8, block=8, targets=("face", "moth"), size=64, steps=20_000, swept=80)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000, scales=(0.25, 0.5, 2.0, 4.0))
 
 

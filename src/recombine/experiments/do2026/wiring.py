@@ -29,7 +29,7 @@ class Settings(_pictures.PictureSettings):
 
 QUICK = Settings(**_pictures.QUICK)
 LAPTOP = Settings(targets=("face",), size=24, steps=2000, swept=32)
-GPU = Settings(seeds=32, block=32, size=64, steps=50_000, swept=120)
+GPU = Settings(seeds=16, block=16, size=64, steps=50_000, swept=80)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 
 
