@@ -41,9 +41,9 @@ GPU = Settings(
     block=8,
     targets=("face", "moth", "flower"),
     size=64,
-    steps=20_000,
+    steps=10_000,
     rates=(5e-3, 1e-3, 5e-4, 1e-4),
-    swept=120,
+    swept=80,
 )
 PAPER = replace(GPU, size=256, steps=100_000)
 
