@@ -7,7 +7,7 @@ picture several times; here a tile goes through all layers and back, and only it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import jax
@@ -16,9 +16,9 @@ import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-X3 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3
+X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X6
 PRECISION = X3
-"""How factors are rounded: X3 to 16 bits; TF32_TF32_F32 (to 11) and TF32_TF32_F32_X3 (to 21) are taken as well."""
+"""How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
 TILE = 128  # pixels that one block of threads carries through all layers and back,
 SMALL = 64  # or so many where the picture is small or the network wide
 WARPS, STAGES = 4, 1
@@ -203,26 +203,27 @@ def _read(weights, layer) -> list[jax.Array]:
 
 
 def _parts(a: jax.Array, kind: Kind) -> list[jax.Array]:
-    """What products are made of: a itself, or for X3 a's first 8 bits and the next 8, which add up to a."""
-    if kind.precision != X3:
-        return [a]
-    bits = jax.lax.bitcast_convert_type(a, jnp.int32)
-    high = jax.lax.bitcast_convert_type((bits + 0x8000) & ~0xFFFF, jnp.float32)  # a conversion there and back is slow
-    return [high.astype(jnp.bfloat16), (a - high).astype(jnp.bfloat16)]
+    """What products are made of: a itself, or its first 8 bits, the next 8, and for X6 the last 8, which add up to a."""
+    found = []
+    for _ in range({X3: 1, X6: 2}.get(kind.precision, 0)):
+        bits = jax.lax.bitcast_convert_type(a, jnp.int32)
+        high = jax.lax.bitcast_convert_type((bits + 0x8000) & ~0xFFFF, jnp.float32)  # to bfloat16 and back is slower
+        found.append(high.astype(jnp.bfloat16))
+        a -= high
+    return [*found, a.astype(jnp.bfloat16) if found else a]
 
 
 def _dot(a: list[jax.Array], b: list[jax.Array], axes: tuple[tuple[int], tuple[int]], kind: Kind) -> jax.Array:
-    """The product over these axes; of parts, low x high + high x low + high x high."""
-    precision = None if kind.precision == X3 else jax.lax.Precision.HIGHEST if kind.interpret else kind.precision
+    """The product over these axes; of parts, all pairs but those below the last bit, the smallest first."""
+    whole = jax.lax.Precision.HIGHEST if kind.interpret else kind.precision
     times = partial(
         jax.lax.dot_general,
         dimension_numbers=(axes, ((), ())),
-        precision=precision,
+        precision=whole if len(a) == 1 else None,
         preferred_element_type=jnp.float32,
     )
-    if len(a) == 1:
-        return times(a[0], b[0])
-    return times(a[1], b[0]) + times(a[0], b[1]) + times(a[0], b[0])
+    pairs = [(i, rank - i) for rank in reversed(range(len(a))) for i in range(rank + 1)]
+    return reduce(jnp.add, [times(a[i], b[j]) for i, j in pairs])
 
 
 def _units(z: jax.Array, pull: jax.Array, bent) -> tuple[jax.Array, jax.Array]:

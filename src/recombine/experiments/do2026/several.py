@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ SHOWN = 6
 @dataclass(frozen=True, kw_only=True)
 class Settings(_pictures.PictureSettings):
     outside: tuple[str, ...] = ("portrait", "house")
-    """pictures that no network was composed for, by their names among `rc.targets.targets`"""
+    """pictures that no network was composed for: names among `rc.targets.targets`, or your own PNG and JPEG files"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,6 +53,7 @@ PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 def pictures(settings: Settings) -> dict[str, _pictures.Goal]:
     """The composed pictures and, after them, those outside."""
     known = {t.name: t.picture for t in rc.targets.targets(settings.size) if t.kind != "composed"}
+    known |= {name: rc.load_picture(name, settings.size) for name in settings.outside if Path(name).suffix}
     composed = _pictures.goals(settings)
     if unknown := set(settings.outside) - set(known):
         raise rc.UserError(f"no other picture is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
@@ -71,7 +73,7 @@ class Cell:
 
 def cells(settings: Settings) -> list[Cell]:
     composed = tuple(_pictures.goals(settings))
-    every = [composed, *((name,) for name in (*composed, *settings.outside))]
+    every = [composed, *((name,) for name in pictures(settings))]
     return [Cell(settings, names, block) for names in every for block in _seeds.blocks(settings)]
 
 
