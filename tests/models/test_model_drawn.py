@@ -50,7 +50,7 @@ def test_the_kernel_gives_the_plain_networks_error_and_gradients():
 
 
 def test_every_type_of_unit_has_its_own_value_and_slope():
-    assert same(both(tuple((name, 1) for name in sorted(UNITS)), 2, 8, ROUNDED), share=1e-5)
+    assert same(both(tuple((name, 1) for name in sorted(UNITS)), 2, 8, drawn.X6), share=1e-5)
 
 
 def test_a_wide_network_of_more_than_32_columns_is_taken():
@@ -81,12 +81,13 @@ def test_sine_and_cosine_are_exact_to_3e_7_up_to_a_thousand():
     assert all(np.abs(a).max() < 1.001 for a in drawn.sine_and_cosine(jnp.concatenate([far, -far])))
 
 
-def test_the_parts_of_a_number_add_up_to_it_in_16_bits():
+@pytest.mark.parametrize(("precision", "bits"), [(drawn.X3, 16), (drawn.X6, 24)])
+def test_the_parts_of_a_number_add_up_to_it(precision, bits):
     draw = np.random.default_rng(0)
     numbers = (draw.normal(size=10_000) * 2.0 ** draw.integers(-60, 60, 10_000)).astype(np.float32)
-    parts = drawn._parts(jnp.asarray(numbers), drawn.Kind((), channels, drawn.X3))
+    parts = drawn._parts(jnp.asarray(numbers), drawn.Kind((), channels, precision))
     assert all(part.dtype == jnp.bfloat16 for part in parts)
-    assert np.all(np.abs(sum(np.asarray(part, np.float64) for part in parts) - numbers) <= 2.0**-16 * np.abs(numbers))
+    assert np.all(np.abs(sum(np.asarray(part, np.float64) for part in parts) - numbers) <= 2.0**-bits * np.abs(numbers))
 
 
 def for_cuda(function, *arguments) -> str:
@@ -109,7 +110,7 @@ def cuda():
     return for_cuda
 
 
-@pytest.mark.parametrize("precision", [drawn.X3, ROUNDED])
+@pytest.mark.parametrize("precision", [drawn.X3, drawn.X6, ROUNDED])
 @pytest.mark.parametrize("text", ["12;cache:15,gaussian:4,identity:2,sin:1", "33;cache:17,cos:4,gaussian:9,tanh:8"])
 def test_a_population_is_one_call_of_a_kernel_that_a_gpu_takes(cuda, text, precision):
     depth, mix = parse_mix(text)

@@ -203,7 +203,7 @@ def _read(weights, layer) -> list[jax.Array]:
 
 
 def _parts(a: jax.Array, kind: Kind) -> list[jax.Array]:
-    """What products are made of: a itself, or its first 8 bits, the next 8, and for X6 the last 8, which add up to a."""
+    """What products are made of: a itself, or numbers that add up to it: its first 8 bits, the next 8, the last 8."""
     found = []
     for _ in range({X3: 1, X6: 2}.get(kind.precision, 0)):
         bits = jax.lax.bitcast_convert_type(a, jnp.int32)

@@ -7,7 +7,9 @@ leaves shapes alone (learning rate, penalty weight, which combinations are train
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -121,9 +123,8 @@ def population(
     while done < recipe.steps:
         length = min(recipe.chunk, recipe.steps - done)
         try:
-            state, curve = advance(
-                state, given, combinations, jnp.asarray(done), program=program, length=length, at_once=at_once
-            )
+            work = partial(advance, program=program, length=length, at_once=at_once)
+            state, curve = _in_turns(work, state, given, (combinations, jnp.asarray(done)), at_once)
             losses.append(_thin(np.asarray(curve)))
         except jax.errors.JaxRuntimeError as error:
             at_once = _fewer(at_once, len(keys), error)
@@ -136,6 +137,24 @@ def population(
     model = eqx.combine(state.params, program.static)
     watch.trained(label, model)
     return Run(model, np.concatenate(losses, axis=1), _diverged_at(state, recipe.steps))
+
+
+def _in_turns(work: Callable[..., Any], state: State, given: Given, shared: tuple, at_once: int) -> Any:
+    """A chunk of all members. On a CPU, where `at_once` share a core's cache, every core takes such a group at a time.
+
+    One call computes one group: populations of any size share a program. The first goes ahead and compiles it.
+    """
+    members = len(given.count)
+    if jax.default_backend() != "cpu" or at_once == members:
+        return work(state, given, *shared)
+
+    def group(first: int) -> Any:
+        mine = jax.tree.map(lambda a: a[first : first + at_once], (state, given))
+        return jax.block_until_ready(work(*mine, *shared))
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        parts = [group(0), *pool.map(group, range(at_once, members, at_once))]
+    return jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
 
 
 def footprint(task: Task, split: Split, make: Callable[[jax.Array], Model], keys: jax.Array, recipe: Recipe) -> int:
