@@ -232,5 +232,5 @@ def test_a_network_is_as_far_from_itself_as_from_no_other_and_its_rotation_is_fa
 
 @needs_data
 def test_trained_twins_of_evolved_networks_are_far_apart_inside(twins):
-    found = {name: contrast(*pair, 48, weights=40) for name, pair in twins.items()}
+    found = {name: contrast(evolved, dense, 48, weights=40) for name, (evolved, dense) in twins.items()}
     assert all(f["change_zip"] >= 0.8 and f["map_zip"] >= 0.9 and f["purity"] <= 0.12 for f in found.values()), found

@@ -136,6 +136,7 @@ def fit(which: Callable[[Any], tuple[float, float]], *also: float) -> rc.Check:
     )
 
 
+NEXT = rc.Check("depths one layer away were tried", lambda t: 1.0 - max(map(abs, nearest(t))), at_least=0.0)
 CLAIMS = (
     rc.Claim(
         "composition peaks at the target's depth (the paper)",
@@ -154,7 +155,7 @@ CLAIMS = (
         effect=lambda t: peak(t, *nearest(t)),
         margin=0.01,
         unit="R, the better of the two depths next to it minus the composed network's depth",
-        preconditions=(fit(nearest, 0.0),),
+        preconditions=(fit(nearest, 0.0), NEXT),
         controls=_pictures.CONTROLS,
     ),
     rc.Claim(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from recombine.experiments.do2026._methods import (
     SLOWLY,
     TICKETS,
 )
+from recombine.experiments.do2026._rounds import Case, again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,54 +91,6 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
     return rows + rows_of(case, trained, list(GRADUAL), 1) + narrow(case, size)
 
 
-class Case(NamedTuple):
-    """What every network of a cell shares: cell, picture, how one is made, those that were, and who watches."""
-
-    cell: _pictures.Cell
-    goal: _pictures.Goal
-    make: Any
-    born: Any
-    watch: Any
-
-
-def again(case: Case, before: Any, ways: dict[str, _methods.Method], *, target: int, label: str) -> Any:
-    """Every network of a run pruned, and retrained: all methods and seeds are one population.
-
-    A run of one network a seed is pruned by each method.
-    """
-    settings, seeds = case.cell.settings, case.cell.members
-    every = [(method, i, seed) for method in ways for i, seed in enumerate(seeds)]
-    old = [before[place % len(before)] for place in range(len(every))]
-    start = _pictures.side_by_side(
-        lambda one: pruned(case, ways[one[0][0]], one[1], one[0][1:], target), zip(every, old, strict=True)
-    )
-    return _pictures.train(
-        settings,
-        case.goal,
-        case.make,
-        [seed for _, _, seed in every],
-        steps=settings.retraining,
-        start=_pictures.stacked(start),
-        watch=case.watch,
-        label=label,
-        names=[f"{method}, {label}, {seed}" for method, _, seed in every],
-    )
-
-
-def pruned(case: Case, way: _methods.Method, old: Any, who: tuple[int, int], target: int) -> Any:
-    """A trained network after one pruning; one that was lost is left alone."""
-    import jax
-
-    place, seed = who
-    x = rc.grid(case.cell.settings.size)
-    first = jax.tree.map(lambda a: a[place], case.born)
-
-    def loss(model):
-        return ((model(x)[0] - case.goal.picture.reshape(-1, 3)) ** 2).mean()
-
-    return old.model if old.diverged_at >= 0 else way(_methods.Case(old.model, first, x, loss, seed), target)
-
-
 def narrow(case: Case, size: int) -> list[dict]:
     """Dense networks with as many weights as are left after each round, trained as long in all."""
     cell, goal = case.cell, case.goal
@@ -173,10 +126,17 @@ def first(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["round"] <= 1]
 
 
+def able(table: pd.DataFrame, methods: Sequence[str]) -> list[str]:
+    """The methods of which most networks draw their picture: the others cannot be compared in R."""
+    draws = first(table).groupby("method")["draws"].mean()
+    return [method for method in methods if draws.get(method, 0.0) >= 0.5]
+
+
 def gain(table: pd.DataFrame, method: str, others: Sequence[str]) -> pd.Series:
-    """By seed, how much lower R is by a method than by the one of others that is best in all other seeds."""
+    """By seed, how much lower R is by a method than by the able one of others that is best in all other seeds."""
+    others = able(table, others)
     every = each(table, (*others, method))
-    return _pictures.rival(every[list(others)]) - every[method]
+    return _pictures.rival(every[others]) - every[method] if others else every[method] * np.nan
 
 
 MASKS = tuple(method for method in METHODS if method != FRESH)
@@ -188,10 +148,19 @@ def matters(table: pd.DataFrame) -> pd.Series:
 
     The masks are those that are worst and best in other seeds; the step from dense counts in its mean direction.
     """
-    every = each(table, (*MASKS, DENSE))
-    masks = every[list(MASKS)]
-    step = masks.mean(axis=1, skipna=False) - every[DENSE]
-    return -_pictures.rival(-masks) - _pictures.rival(masks) - step * np.sign(step.mean())
+    masks = able(table, MASKS)
+    every = each(table, (*masks, DENSE))
+    if not masks:
+        return every[DENSE] * np.nan
+    step = every[masks].mean(axis=1, skipna=False) - every[DENSE]
+    return -_pictures.rival(-every[masks]) - _pictures.rival(every[masks]) - step * np.sign(step.mean())
+
+
+def pulled(table: pd.DataFrame) -> pd.Series:
+    """By seed, R of dense networks less the mean of the able methods."""
+    methods = able(table, list(METHODS))
+    every = each(table, (DENSE, *methods))
+    return every[DENSE] - every[methods].mean(axis=1, skipna=False)
 
 
 def drops(table: pd.DataFrame, column: str, before: str, after: str) -> pd.Series:
@@ -200,17 +169,25 @@ def drops(table: pd.DataFrame, column: str, before: str, after: str) -> pd.Serie
     return every[before] - every[after]
 
 
-def claim(name: str, says: str, source: str, *, effect: Any, unit: str, methods: Sequence[str]) -> rc.Claim:
-    """A claim about networks after the first round; of each method most must draw their picture."""
+def comparable(methods: Sequence[str], others: Sequence[str]) -> tuple[rc.Check, ...]:
+    """Most seeds and pictures are drawn by these methods and the able ones of the others, of which there are two."""
+    some = rc.Check(
+        f"how many of {', '.join(others)} mostly draw their picture", lambda t: len(able(t, others)), at_least=2
+    )
+    return (
+        *((some,) if others else ()),
+        rc.Check(
+            f"share of seeds and pictures that {', '.join(methods)}{' and these all' if others else ''} draw",
+            lambda t: _pictures.fit("method", *methods, *able(t, others), only=first).value(t),
+            at_least=0.5,
+        ),
+    )
+
+
+def claim(name: str, says: str, source: str, *, effect: Any, unit: str, checks: tuple[rc.Check, ...]) -> rc.Claim:
+    """A claim about networks after the first round."""
     return rc.Claim(
-        name,
-        says,
-        source,
-        effect=effect,
-        margin=0.0,
-        unit=unit,
-        preconditions=(_pictures.fit("method", *methods, only=first),),
-        controls=_pictures.CONTROLS,
+        name, says, source, effect=effect, margin=0.0, unit=unit, preconditions=checks, controls=_pictures.CONTROLS
     )
 
 
@@ -219,20 +196,18 @@ CLAIMS = (
         "pruning moves towards the composed network",
         "Averaged over ways to prune, single weights of the pruned networks make more compressible changes.",
         "figures 14-17, 30-37; the prototypes' reading",
-        effect=lambda t: each(t, (DENSE, *METHODS)).pipe(
-            lambda r: r[DENSE] - r[list(METHODS)].mean(axis=1, skipna=False)
-        ),
+        effect=pulled,
         unit="R, dense minus pruned, mean of the methods",
-        methods=(*METHODS, DENSE),
+        checks=comparable((DENSE,), list(METHODS)),
     ),
     claim(
         "SP by units beats the others (the paper)",
         "At as many weights, pruning similar units leaves a lower R than the best of lottery ticket, Wanda, LLM-Pruner"
-        " and random.",
+        " and random, as far as these draw the picture.",
         "figures 30-37",
         effect=lambda t: gain(t, SIMILAR, PAPERS),
         unit="R, best of the others minus SP by units",
-        methods=(*PAPERS, SIMILAR),
+        checks=comparable((SIMILAR,), PAPERS),
     ),
     claim(
         "SP by links beats the others (the paper, read otherwise)",
@@ -240,7 +215,7 @@ CLAIMS = (
         "figures 30-37",
         effect=lambda t: gain(t, LINKS, PAPERS),
         unit="R, best of the others minus SP by links",
-        methods=(*PAPERS, LINKS),
+        checks=comparable((LINKS,), PAPERS),
     ),
     claim(
         "SP by units beats random at least",
@@ -248,7 +223,7 @@ CLAIMS = (
         "figures 30-37",
         effect=lambda t: drops(t, "r", RANDOM, SIMILAR),
         unit="R, random minus SP by units",
-        methods=(RANDOM, SIMILAR),
+        checks=comparable((RANDOM, SIMILAR), ()),
     ),
     claim(
         "SP by units beats a dense network as small",
@@ -256,7 +231,7 @@ CLAIMS = (
         "ours; a control the paper does not list, stated after a first laptop run and before any on a GPU",
         effect=lambda t: drops(t, "r", NARROW, SIMILAR),
         unit="R, dense and narrow minus SP by units",
-        methods=(NARROW, SIMILAR),
+        checks=comparable((NARROW, SIMILAR), ()),
     ),
     claim(
         "gradually, SP by units beats the lottery ticket",
@@ -265,7 +240,7 @@ CLAIMS = (
         "ours; the paper prunes in rounds. Stated before any run of it",
         effect=lambda t: drops(t, "r", TICKETS, SLOWLY),
         unit="R, lottery ticket minus SP by units, both gradually",
-        methods=(TICKETS, SLOWLY),
+        checks=comparable((TICKETS, SLOWLY), ()),
     ),
     claim(
         "SP makes unit maps more orthogonal (the paper)",
@@ -273,7 +248,7 @@ CLAIMS = (
         "figure 8. Stated before any run; the prototypes saw the opposite",
         effect=lambda t: -drops(t, "orthogonal", DENSE, SIMILAR),
         unit="1 - mean |correlation| of maps of a layer, SP by units minus dense",
-        methods=(DENSE, SIMILAR),
+        checks=comparable((DENSE, SIMILAR), ()),
     ),
     claim(
         "which weights remain matters more than how many",
@@ -282,7 +257,7 @@ CLAIMS = (
         "the paper's words on connectivity",
         effect=matters,
         unit="R, worst minus best mask of one size (chosen in other seeds), minus the step from dense to that size",
-        methods=(*MASKS, DENSE),
+        checks=comparable((DENSE,), MASKS),
     ),
 )
 
