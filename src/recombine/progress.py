@@ -67,6 +67,14 @@ class Shown(Report):
             self.console.print(f"    step {progress.done} of {progress.steps}, {said}{left}", highlight=False)
             self.said = now
 
+    def measured(self, done: int, networks: int) -> None:
+        now = time.monotonic()
+        if self.live and self.task is not None:
+            self.bar.update(self.task, total=networks, completed=done, rate="networks measured")
+        elif now - self.said > _LINE_EVERY:
+            self.console.print(f"    measured {done} of {networks} networks", highlight=False)
+            self.said = now
+
     def note(self, text: str) -> None:
         self.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
 

@@ -12,7 +12,7 @@ from recombine.core import Record
 
 
 class Watch(Protocol):
-    """Who is told about a run between its chunks, and may keep its state."""
+    """Who is told about a run between its chunks, and may keep its state; and how far measuring has come after it."""
 
     def resume(self, label: str) -> Mapping[str, np.ndarray] | None: ...
 
@@ -21,6 +21,8 @@ class Watch(Protocol):
     def trained(self, label: str, model: Any) -> None: ...
 
     def recorded(self, label: str, record: Record) -> None: ...
+
+    def measured(self, done: int, networks: int) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -48,4 +50,7 @@ class Quiet:
         return None
 
     def recorded(self, label: str, record: Record) -> None:
+        return None
+
+    def measured(self, done: int, networks: int) -> None:
         return None

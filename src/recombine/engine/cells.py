@@ -32,6 +32,8 @@ class Report:
 
     def chunk(self, progress: Progress) -> None: ...
 
+    def measured(self, done: int, networks: int) -> None: ...
+
     def note(self, text: str) -> None: ...
 
     def end(self) -> None: ...
@@ -73,6 +75,9 @@ class Keeper:
             store.save_arrays(self.cells.checkpoint(self.identity, label), state())
             self.kept_at = time.perf_counter()
         self.report.chunk(progress)
+
+    def measured(self, done: int, networks: int) -> None:
+        self.report.measured(done, networks)
 
     def trained(self, label: str, model: Any) -> None:
         if self.keep.models:

@@ -165,22 +165,30 @@ def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
     return [(name, block) for name in (*settings.targets, *own) for block in _seeds.blocks(settings)]
 
 
-def described(settings: PictureSettings, goal: Goal, run: Any, seeds: Sequence[int], **what: Any) -> list[dict]:
+def described(
+    settings: PictureSettings, goal: Goal, run: Any, seeds: Sequence[int], *, watch: Any, **what: Any
+) -> list[dict]:
     """A row for each network of a run: what it is, whether it was lost, and its scores."""
     lost = [int(i) for i in run.diverged_at]
-    scores = side_by_side(lambda one: scored(settings, goal, *one), zip(members(run), seeds, strict=True))
+    models = list(zip(members(run), seeds, strict=True))
+    scores = side_by_side(lambda one: scored(settings, goal, *one), models, watch=watch)
     facts = [{"goal": goal.name, "seed": seed, "diverged_at": gone} for seed, gone in zip(seeds, lost, strict=True)]
     return [what | f | _seeds.unless_lost(s, gone) for f, s, gone in zip(facts, scores, lost, strict=True)]
 
 
-def side_by_side(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+def side_by_side(function: Callable[[Any], Any], items: Iterable[Any], *, watch: Any = None) -> list[Any]:
     """A function of each item, in as many threads as there are cores: to score is to wait for device and zip.
 
     The first goes ahead and compiles what all need.
     """
     first, *others = items
+    found = [function(first)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return [function(first), *pool.map(function, others)]
+        for one in pool.map(function, others):
+            found.append(one)
+            if watch:
+                watch.measured(len(found), 1 + len(others))
+    return found
 
 
 def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:

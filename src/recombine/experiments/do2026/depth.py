@@ -86,12 +86,13 @@ def run(cell: Cell, watch) -> list[dict]:
     start = _pictures.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
     steps = settings.retraining
     pruned = _pictures.train(settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label="pruned")
-    return rows_of(cell, goal, dense, "dense", depth) + rows_of(cell, goal, pruned, "pruned", depth)
+    return rows_of(cell, dense, "dense", depth, watch=watch) + rows_of(cell, pruned, "pruned", depth, watch=watch)
 
 
-def rows_of(cell: Cell, goal: _pictures.Goal, run: Any, kind: str, depth: int) -> list[dict]:
+def rows_of(cell: Cell, run: Any, kind: str, depth: int, *, watch: Any) -> list[dict]:
+    goal = _pictures.goals(cell.settings)[cell.goal]
     what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "offset": cell.offset, "depth": depth}
-    return _pictures.described(cell.settings, goal, run, cell.members, **what)
+    return _pictures.described(cell.settings, goal, run, cell.members, watch=watch, **what)
 
 
 controls = _pictures.controls

@@ -103,7 +103,7 @@ def run(cell: Cell, watch) -> list[dict]:
     pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
     lost = np.maximum(dense.diverged_at, pruned.diverged_at)
     shown = [(every[place], pruned[i].model, seed) for i, (place, seed) in enumerate(who)]
-    found = _pictures.side_by_side(lambda one: scored(settings, *one), shown)
+    found = _pictures.side_by_side(lambda one: scored(settings, *one), shown, watch=watch)
     rows: list[dict] = []
     for i, (goal, model, seed) in enumerate(shown):
         what = {"condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number, **goal.facts}

@@ -106,7 +106,7 @@ def narrow(case: Case, size: int) -> list[dict]:
 def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]:
     """The rows of a run in which each method has one network a seed, method by method."""
     seeds = case.cell.members
-    rows = _pictures.described(case.cell.settings, case.goal, run, seeds * len(methods), round=number)
+    rows = _pictures.described(case.cell.settings, case.goal, run, seeds * len(methods), watch=case.watch, round=number)
     for method, row in zip(np.repeat(methods, len(seeds)).tolist(), rows, strict=True):
         row |= {"condition": f"{method}, round {number}, {case.goal.name}", "method": method}
         row["orthogonal"] = 1 - row["redundancy"]

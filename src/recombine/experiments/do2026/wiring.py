@@ -53,7 +53,7 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
         label="networks",
         names=[f"{kind}, {seed}" for kind, _, seed in who],
     )
-    rows = _pictures.described(settings, goal, run, [seed for _, _, seed in who], reach=reach)
+    rows = _pictures.described(settings, goal, run, [seed for _, _, seed in who], watch=watch, reach=reach)
     kinds = [kind for kind, _, _ in who]
     return [row | {"condition": f"{kind}, {goal.name}", "kind": kind} for kind, row in zip(kinds, rows, strict=True)]
 

@@ -42,7 +42,8 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
     settings = cell.settings
     goal = _pictures.goals(settings)[cell.goal]
     run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
-    rows = _pictures.described(settings, goal, run, cell.members, condition=f"{TRAINED}, {cell.goal}", kind=TRAINED)
+    what = {"condition": f"{TRAINED}, {cell.goal}", "kind": TRAINED}
+    rows = _pictures.described(settings, goal, run, cell.members, watch=watch, **what)
     for i, seed in enumerate(cell.members):
         rows[i] |= _seeds.unless_lost(apart(settings, goal, run[i].model, seed), run.diverged_at[i])
         rows[i] |= _looks.looks(run[i].model, seed) if seed == 0 else {}
