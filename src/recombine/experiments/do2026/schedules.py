@@ -115,14 +115,12 @@ def run(cell: Cell, watch) -> list[dict]:
         label="networks",
     )
     answers = rc.records(trained.model, whole, whole.combinations, key=_seeds.test_key(settings))
-    rows = []
-    for i, seed in enumerate(cell.members):
+    what = {"condition": f"{cell.way}, {goal.name}", "kind": cell.way}
+    rows = _pictures.described(settings, goal, trained, cell.members, watch=watch, **what)
+    for i, (seed, row) in enumerate(zip(cell.members, rows, strict=True)):
         watch.recorded(f"networks-{seed}", answers[i])
-        what = {"condition": f"{cell.way}, {goal.name}", "kind": cell.way, "goal": goal.name, "seed": seed}
-        found = _pictures.scored(settings, goal, trained[i].model, seed) | {"curve": trained.losses[i]}
-        found |= {} if seed else {"drawn": _looks.thumb(answers[i].y_hat.reshape(goal.picture.shape))}
-        lost = trained.diverged_at[i]
-        rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
+        seen = {} if seed else {"drawn": _looks.thumb(answers[i].y_hat.reshape(goal.picture.shape))}
+        row.update(_seeds.unless_lost({"curve": trained.losses[i]} | seen, trained.diverged_at[i]))
     return rows
 
 

@@ -131,11 +131,11 @@ def run(cell: Cell, watch) -> list[dict]:
         label="networks",
     )
     answers = rc.records(trained.model, task, task.combinations[chosen], key=_seeds.test_key(settings))
-    rows = []
-    for i, seed in enumerate(cell.members):
-        watch.recorded(f"networks-{seed}", answers[i])
-        rows += described(cell, trained[i], answers[i].y_hat[0], seed)
-    return rows
+    for seed, answer in zip(cell.members, answers, strict=True):
+        watch.recorded(f"networks-{seed}", answer)
+    each = [(trained[i], answers[i].y_hat[0], seed) for i, seed in enumerate(cell.members)]
+    rows = _pictures.side_by_side(lambda one: described(cell, *one), each, watch=watch)
+    return [row for of_one in rows for row in of_one]
 
 
 def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[dict]:
