@@ -41,20 +41,23 @@ class Run:
     """Trained networks, stacked along the first axis of every parameter, and how they got there.
 
     `losses` holds one row a member: the training loss averaged over equal stretches of steps.
-    `diverged_at` is the first step whose loss was not a number, or -1.
+    `diverged_at` is the first step whose loss was not a number, or -1. With `Recipe.until`, `reached` holds the
+    networks at the first step whose loss was that low, `reached_at`, or at the end where it is -1.
     """
 
     model: Any
     losses: np.ndarray
     diverged_at: np.ndarray
+    reached: Any = None
+    reached_at: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.diverged_at)
 
     def __getitem__(self, i: int) -> Run:
-        return Run(
-            jax.tree.map(lambda a: a[i] if eqx.is_array(a) else a, self.model), self.losses[i], self.diverged_at[i]
-        )
+        model, reached = jax.tree.map(lambda a: a[i] if eqx.is_array(a) else a, (self.model, self.reached))
+        at = None if self.reached_at is None else self.reached_at[i]
+        return Run(model, self.losses[i], self.diverged_at[i], reached, at)
 
 
 def members_at_once(program: Program, params: Any, given: Given, combinations: jax.Array) -> int:
@@ -136,7 +139,20 @@ def population(
         watch.chunk(label, progress, partial(_saved, state, losses, done, mark))
     model = eqx.combine(state.params, program.static)
     watch.trained(label, model)
-    return Run(model, np.concatenate(losses, axis=1), _diverged_at(state, recipe.steps))
+    curves, lost = np.concatenate(losses, axis=1), _diverged_at(state, recipe.steps)
+    return Run(model, curves, lost, *_reached(state, program))
+
+
+def _reached(state: State, program: Program) -> tuple[Any, np.ndarray | None]:
+    """The networks kept on the way, those of the end where none was; nothing if none was to be kept."""
+    at = state.reached_at
+    if at is None:
+        return None, None
+
+    def either(kept: jax.Array, last: jax.Array) -> jax.Array:
+        return jnp.where((at >= 0).reshape(-1, *[1] * (last.ndim - 1)), kept, last)
+
+    return eqx.combine(jax.tree.map(either, state.reached, state.params), program.static), np.asarray(at)
 
 
 def _in_turns(work: Callable[..., Any], state: State, given: Given, shared: tuple, at_once: int) -> Any:
@@ -234,7 +250,7 @@ def _thin(curve: np.ndarray) -> np.ndarray:
 
 def _fingerprint(given: Given, recipe: Recipe, params: Any) -> str:
     """What a checkpoint must have in common with a run that resumes from it."""
-    digest = hashlib.sha256(f"{recipe.steps} {recipe.batch} {recipe.compute}".encode())
+    digest = hashlib.sha256(f"{recipe.steps} {recipe.batch} {recipe.compute} {recipe.until}".encode())
     known = eqx.tree_at(lambda g: g.key, given, jax.random.key_data(given.key))
     for leaf in jax.tree.leaves((known, params)):
         digest.update(np.asarray(leaf).tobytes())

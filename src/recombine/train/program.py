@@ -29,7 +29,11 @@ class Penalty(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train: everything that shapes the compiled program. Numbers that do not are dials."""
+    """How to train: everything that shapes the compiled program. Numbers that do not are dials.
+
+    With `until`, a copy of each network is kept from the first step whose loss is that low: networks that learn at
+    different speeds can then be compared where they fit equally well.
+    """
 
     steps: int
     batch: int = 32
@@ -38,6 +42,7 @@ class Recipe:
     penalty: Penalty | None = None
     compute: Any = jnp.float32
     chunks: int = 20
+    until: float | None = None
 
     @property
     def chunk(self) -> int:
@@ -53,6 +58,8 @@ class State(eqx.Module):
     params: Any
     optimiser: Any
     diverged_at: jax.Array
+    reached: Any = None
+    reached_at: jax.Array | None = None
 
 
 class Given(eqx.Module):
@@ -109,11 +116,22 @@ class Program:
         diverged_at = jnp.where(bad, index, state.diverged_at)
         params = optax.apply_updates(state.params, updates)
         # Lowered here and carried: the update writes both, where lowering at the next step would read all again.
-        return (State(params, optimiser_state, diverged_at), self.lowered(params)), loss
+        reached = self.reached(state, loss, index)
+        return (State(params, optimiser_state, diverged_at, *reached), self.lowered(params)), loss
+
+    def reached(self, state: State, loss: jax.Array, index: jax.Array) -> tuple[Any, jax.Array | None]:
+        """The network whose loss is the first to be low enough, and its step; the last one kept until then."""
+        if self.recipe.until is None or state.reached_at is None:
+            return None, None
+        now = (state.reached_at < 0) & (loss <= self.recipe.until)
+        kept = jax.tree.map(lambda new, old: jnp.where(now, new, old), state.params, state.reached)
+        return kept, jnp.where(now, index, state.reached_at)
 
     def start(self, params: Any, given: Given) -> State:
         optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
-        return State(params, optimiser.init(params), jnp.full((), -1, jnp.int32))
+        never = jnp.full((), -1, jnp.int32)
+        kept = (None, None) if self.recipe.until is None else (jax.tree.map(jnp.zeros_like, params), never)
+        return State(params, optimiser.init(params), never, *kept)
 
 
 def _cast(tree: Any, dtype: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures, _seeds
+from recombine.experiments import _fair, _pictures, _seeds
 from recombine.experiments.do2026._targets import FEATURES, OWN, Goal, goals
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class Settings(_pictures.PictureSettings):
     """weights left after pruning, as a share of all"""
     retraining: int = 300
     """updates after pruning"""
-    shortest: float = _pictures.GATE
-    """mean squared error up to which a network draws its picture"""
+    shortest: float = _fair.GATE
+    """mean squared error at which a network is scored; one that never gets there does not draw its picture"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +87,7 @@ def run(cell: Cell, watch) -> list[dict]:
             [alone[place] for place, _ in who],
             lambda key: rc.CPPN(MIX, cell.depth, key=key),
             rc.member_keys(settings.seed, [1000 * seed + every[place].number for place, seed in who]),
-            rc.Recipe(steps, 1, rc.unit_adam),
+            rc.Recipe(steps, 1, rc.unit_adam, until=settings.shortest),
             dials={"learning_rate": settings.learning_rate},
             start=start,
             watch=watch,
@@ -102,8 +102,10 @@ def run(cell: Cell, watch) -> list[dict]:
     )
     pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
     lost = np.maximum(dense.diverged_at, pruned.diverged_at)
-    shown = [(every[place], pruned[i].model, seed) for i, (place, seed) in enumerate(who)]
-    found = _pictures.side_by_side(lambda one: scored(settings, *one), shown, watch=watch)
+    shown = [(every[place], pruned[i].reached, seed) for i, (place, seed) in enumerate(who)]
+    found = _pictures.side_by_side(
+        lambda one: scored(settings, *one[0]) if one[1] < 0 else {}, zip(shown, lost, strict=True), watch=watch
+    )
     rows: list[dict] = []
     for i, (goal, model, seed) in enumerate(shown):
         what = {"condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number, **goal.facts}
@@ -113,7 +115,7 @@ def run(cell: Cell, watch) -> list[dict]:
             "diverged_at": int(lost[i]),
             "dense_mse": float(dense.losses[i, -1]),
         }
-        rows.append(what | _seeds.unless_lost(found[i], lost[i]))
+        rows.append(what | {"mse": np.nan, "r": np.nan, "drawn": 0.0} | found[i])
         watch.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, model))
     return rows
 
@@ -128,7 +130,8 @@ def recorded(settings: Settings, goal: Goal, model: Any) -> rc.Record:
 def scored(settings: Settings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
     """How well a network draws its target, whether that is well enough, and how composed it is."""
     found = _pictures.scored(settings, goal.shown, model, seed)
-    return {k: v for k, v in found.items() if not np.ndim(v)} | {"drawn": float(found["mse"] <= settings.shortest)}
+    drawn = float(found["mse"] <= (1 + _fair.SLACK) * settings.shortest)
+    return {k: v for k, v in found.items() if not np.ndim(v) and k != "draws"} | {"drawn": drawn}
 
 
 def controls(settings: Settings) -> list[dict]:

@@ -6,14 +6,13 @@ networks. In the paper the evolved wiring, retrained, is partly compositional. C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _pictures
+from recombine.experiments import _fair, _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,10 +73,15 @@ def started(goal: _pictures.Goal, born: Any, kind: str, place: int, seed: int):
 controls = _pictures.controls
 
 
-def drop(table: pd.DataFrame, column: str, before: str, after: str, *, fit: Sequence[str]) -> pd.Series:
-    """By seed, a score of one wiring less that of another, over the pictures that networks of `fit` draw."""
-    every = _pictures.compared(table, column, (before, after), by="kind", fit=fit)
+def drop(table: pd.DataFrame, before: str, after: str) -> pd.Series:
+    """By seed, R of one wiring less that of another, over the pictures that networks of both draw."""
+    every = _fair.compared(table, "r", (before, after), by="kind")
     return every[before] - every[after]
+
+
+def errors(table: pd.DataFrame, kind: str) -> pd.Series:
+    """By seed, log10 of the error at the end, averaged over all pictures, drawn or not."""
+    return _fair.over_pictures(table[table["kind"] == kind], "log_mse")
 
 
 REACH = rc.Check(
@@ -91,31 +95,42 @@ CLAIMS = (
         "Trained anew on the composed wiring, a network's single weights make more compressible changes than those of"
         " a dense network.",
         "figure 2",
-        effect=lambda t: drop(t, "r", DENSE, WIRED, fit=(DENSE, WIRED)),
+        effect=lambda t: drop(t, DENSE, WIRED),
         margin=0.02,
         unit="R, dense minus composed wiring",
-        preconditions=(_pictures.fit("kind", WIRED, DENSE),),
-        controls=_pictures.CONTROLS,
+        preconditions=(_fair.fit("kind", (WIRED, DENSE)),),
+        controls=_fair.CONTROLS,
     ),
     rc.Claim(
         "and it is this wiring, not its sparsity",
+        "Trained anew on the composed wiring, a network's single weights make more compressible changes than those of"
+        " networks with as many links placed elsewhere.",
+        "ours; a control the referee asks for, stated before any run in which it could be judged",
+        effect=lambda t: drop(t, REWIRED, WIRED),
+        margin=0.02,
+        unit="R, rewired minus composed wiring",
+        preconditions=(_fair.fit("kind", (WIRED, REWIRED)),),
+        controls=_fair.CONTROLS,
+    ),
+    rc.Claim(
+        "other wirings of as many links draw worse",
         "Wirings of as many links placed elsewhere draw the picture worse.",
         "ours; a control the referee asks for",
-        effect=lambda t: drop(t, "log_mse", REWIRED, WIRED, fit=(WIRED,)),
+        effect=lambda t: errors(t, REWIRED) - errors(t, WIRED),
         margin=0.1,
         unit="log10 of the error, rewired minus composed wiring",
-        preconditions=(_pictures.fit("kind", WIRED),),
-        controls=_pictures.CONTROLS,
+        preconditions=(_fair.fit("kind", (WIRED,)),),
+        controls=_fair.CONTROLS,
     ),
     rc.Claim(
         "its wiring and signs find the picture",
         "Trained from the composed wiring with its signs, a network draws the picture.",
         "ours; stated before any run",
-        effect=lambda t: _pictures.over_pictures(t[t["kind"] == SIGNED], "draws"),
+        effect=lambda t: _fair.over_pictures(t[t["kind"] == SIGNED], "draws"),
         margin=0.5,
-        unit="share of networks with a mean squared error of at most 0.01",
+        unit="share of networks with a mean squared error of at most 0.005",
         preconditions=(REACH,),
-        controls=_pictures.CONTROLS,
+        controls=_fair.CONTROLS,
     ),
 )
 
@@ -132,10 +147,10 @@ def figure(settings: Settings, table: pd.DataFrame):
                 label = name if i == 0 else None
                 place.plot(np.full(len(mine), i + 0.2 * (k - 1)), mine, "o", color=f"C{k}", markersize=3.5, label=label)
             if column != "mse":
-                place.axhline(_pictures.composed_scores(table, column)[name], color=f"C{k}", linewidth=0.8)
+                place.axhline(_fair.composed_scores(table, column)[name], color=f"C{k}", linewidth=0.8)
         place.set_xticks(range(len(KINDS)), KINDS, rotation=25, ha="right", fontsize=7)
     axes[0, 0].set(yscale="log", ylabel="mean squared error")
-    axes[0, 0].axhline(_pictures.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
+    axes[0, 0].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 0].legend(fontsize=7, frameon=False)
     axes[0, 1].set_ylabel("R (lines: composed networks)")
     axes[0, 2].set_ylabel("purity of unit maps")
