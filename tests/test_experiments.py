@@ -65,3 +65,12 @@ def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert [v.lost for v in result.verdicts] == [2, 2, 2]
     assert (result.folder / "figure.png").exists()
+
+
+@pytest.mark.parametrize("name", ["kumar2025/fracture", "do2026/pruning", "do2026/several"])
+def test_picture_networks_that_all_diverge_are_told_and_drawn(name, tmp_path):
+    experiment = catalogue.find(name)
+    settings = replace(experiment.settings("quick"), learning_rate=1e30)
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    assert {v.verdict for v in result.verdicts} == {"undecided"}
+    assert (result.folder / "figure.png").exists()

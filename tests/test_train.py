@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import equinox as eqx
@@ -199,3 +200,23 @@ def test_newborn_networks_are_those_that_a_population_starts_from():
     keys = jax.random.split(jax.random.key(6), 2)
     still = rc.population(task(), split(), make, keys, rc.Recipe(1, 4, chunks=1), dials={"learning_rate": 0.0})
     assert np.allclose(still.model.weight, rc.newborn(make, keys).weight)
+
+
+def test_a_copy_is_kept_from_the_first_step_whose_loss_is_low_enough(trained):
+    every = trained.losses
+    until = float(np.median(every[:, 1:]))
+    recipe = dataclasses.replace(RECIPE, until=until)
+    found = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2})
+    assert np.array_equal(found.model.weight, trained.model.weight), "keeping a copy changes nothing"
+    for i in range(len(KEYS)):
+        low = np.flatnonzero(every[i] <= until)
+        assert found.reached_at[i] == (low[0] if len(low) else -1)
+        same = np.array_equal(found[i].reached.weight, found[i].model.weight)
+        assert same == (len(low) == 0)
+
+
+def test_a_copy_is_there_from_the_start_if_nothing_is_asked():
+    recipe = dataclasses.replace(RECIPE, until=np.inf)
+    found = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2})
+    assert (found.reached_at == 0).all()
+    assert np.array_equal(found.reached.weight, rc.newborn(make, KEYS).weight)

@@ -44,7 +44,10 @@ def same(pairs, share):
     return all(np.abs(a - b).max() <= share * np.abs(b).max() for a, b in pairs)
 
 
-def test_the_kernel_gives_the_plain_networks_error_and_gradients():
+@pytest.mark.parametrize("blocks", [1, 2, 64])
+def test_the_kernel_gives_the_plain_networks_error_and_gradients(blocks, monkeypatch):
+    """Four tiles: all by one block, two by each of two, one by each of four."""
+    monkeypatch.setattr(drawn, "PROGRAMS", blocks)
     mix = (("cache", 2), ("gaussian", 2), ("sigmoid", 1), ("sin", 1))
     assert same(both(mix, 3, 16, drawn.X3), share=1e-4)
 
@@ -66,6 +69,7 @@ def test_the_kernel_takes_whole_tiles_of_small_networks_in_float32():
     shapes = [(4, 22), *[(22, 22)] * 11, (22, 3)]
     assert drawn.fits(256 * 256, shapes, jnp.float32)
     assert not drawn.fits(100, shapes, jnp.float32)
+    assert not drawn.fits(536 * 536, shapes, jnp.float32), "67 x 67 tiles cannot be shared out"
     assert not drawn.fits(256, shapes, jnp.bfloat16)
     assert drawn.fits(48 * 48, [(4, 38), *[(38, 38)] * 32, (38, 3)], jnp.float32)
     assert not drawn.fits(256, [(4, 61), (61, 3)], jnp.float32)
@@ -128,7 +132,7 @@ def test_a_population_is_one_call_of_a_kernel_that_a_gpu_takes(cuda, text, preci
 
 
 def test_networks_on_a_gpu_are_trained_by_the_kernel_where_it_fits(cuda, monkeypatch):
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(drawn, "available", lambda: True)
     models = rc.newborn(lambda key: rc.CPPN((("cache", 2), ("sin", 1)), 2, key=key), rc.member_keys(0, range(2)))
 
     def calls(pixels):

@@ -15,7 +15,7 @@ from recombine.bench import device, spread
 from recombine.bench._students import Clock
 from recombine.bench.sweep import MIX
 from recombine.models import drawn
-from recombine.models.cppn import CPPN, UNITS, channels, parse_mix
+from recombine.models.cppn import CPPN, parse_mix
 
 AUTHORS = 2_490
 """Iterations a second of the authors' released loop on one H200: one network of this mix, 256 x 256 pixels."""
@@ -37,8 +37,7 @@ class Bits16(CPPN):
     precision, interpret = drawn.X3, False
 
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        units = tuple((UNITS[name], count) for name, count in self.mix)
-        kind = drawn.Kind(units, channels, self.precision, self.interpret)
+        kind = self.kernel()._replace(precision=self.precision, interpret=self.interpret)
         return drawn.squared_error(list(self.weights), x, y, kind)
 
 
@@ -65,12 +64,18 @@ def measure(*, members: int = 8, size: int = 32, iterations: int | None = None, 
         return told | against_separate(members, size, iterations or 160, repeats)
     task = target(GPU_SIZE)
     rows = [
-        {"networks": networks, "products": name} | beside_authors(make, task, networks, iterations or 2560, repeats)
+        {"networks": networks, "products": name}
+        | beside_authors(make, task, networks, iterations or stretch(networks), repeats)
         for networks in GPU_NETWORKS
         for name, make in ROWS.items()
     ]
     away = {name: gradients_away(make, task) for name, make in KERNELS.items()}
     return told | {"size": GPU_SIZE, "authors": AUTHORS, "sketch": SKETCH, "gradients_away": away, "rows": rows}
+
+
+def stretch(networks: int) -> int:
+    """Iterations of all networks together that take about a second, and 160 updates at least."""
+    return 1280 * max(2, networks // 8)
 
 
 def target(size: int) -> rc.Task:
@@ -104,8 +109,8 @@ def _born(make: Callable[..., CPPN], mix: tuple, depth: int, key: jax.Array) -> 
 def against_separate(members: int, size: int, iterations: int, repeats: int) -> dict:
     """One population against as many separate runs of the same program; above 1 the population is faster."""
     task, steps = target(size), max(1, iterations // members)
-    together, losses = train(Plain, task, range(members), steps, repeats)
-    alone = [train(Plain, task, range(i, i + 1), steps, repeats) for i in range(members)]
+    together, losses = train(CPPN, task, range(members), steps, repeats)
+    alone = [train(CPPN, task, range(i, i + 1), steps, repeats) for i in range(members)]
     apart = [sum(times) for times in zip(*(times for times, _ in alone), strict=True)]
     away = np.abs(losses - np.concatenate([found for _, found in alone])).max(axis=0)
     return {

@@ -133,6 +133,11 @@ def members(run: Any) -> list[Any]:
     return [run[i].model for i in range(len(run))]
 
 
+def size(run: Any) -> int:
+    """The number of weights of a dense network of a run, whatever has become of them."""
+    return sum(int(w[0].size) for w in run.model.weights)
+
+
 def stacked(models: Sequence[Any]) -> Any:
     """Networks of equal shapes as one population's."""
     import jax

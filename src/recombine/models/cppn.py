@@ -57,12 +57,18 @@ class CPPN(eqx.Module):
         return hsv_to_rgb(acts["hsv"]), acts
 
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """The mean of (network(x) - y)^2 over a whole picture: in one kernel where it fits, else as above."""
+        """The mean of (network(x) - y)^2 over a whole picture: in one kernel where it fits, else as above.
+
+        The kernel rounds the factors of products to 16 bits (`drawn.PRECISION`), the plain program does not.
+        """
         shapes = [w.shape for w in self.weights]
-        if jax.default_backend() == "gpu" and x.ndim == 2 and drawn.fits(len(x), shapes, x.dtype):
-            kind = drawn.Kind(tuple((UNITS[name], count) for name, count in self.mix), channels)
-            return drawn.squared_error(list(self.weights), x, y, kind)
+        if drawn.available() and x.ndim == 2 and drawn.fits(len(x), shapes, x.dtype):
+            return drawn.squared_error(list(self.weights), x, y, self.kernel())
         return jnp.mean((self._across(x) - jnp.swapaxes(y, -1, -2)) ** 2)
+
+    def kernel(self) -> drawn.Kind:
+        """What the kernel has to know of the network."""
+        return drawn.Kind(tuple((UNITS[name], count) for name, count in self.mix), channels)
 
     def _across(self, x: jax.Array) -> jax.Array:
         """The colours (..., 3, pixels), computed with a unit a row: on a CPU that takes a fifth less time."""

@@ -7,7 +7,7 @@ picture several times; here a tile goes through all layers and back, and only it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Any, NamedTuple
 
 import jax
@@ -51,7 +51,21 @@ class Plan(NamedTuple):
 def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
     """Whether the kernel takes these shapes: whole tiles in float32, inputs and units up to 64 together, any depth."""
     inputs, units = shapes[0]
-    return pixels % SMALL == 0 and dtype == jnp.float32 and units + max(inputs, 3) <= 64
+    tiles = pixels // SMALL
+    shared = pixels % SMALL == 0 and _programs(tiles) >= min(tiles, 8)
+    return shared and dtype == jnp.float32 and units + max(inputs, 3) <= 64
+
+
+@cache
+def available() -> bool:
+    """Whether the default device is a GPU of NVIDIA's with tensor cores that take bfloat16 (8.0 and later)."""
+    capability = str(getattr(jax.local_devices()[0], "compute_capability", ""))
+    return jax.default_backend() == "gpu" and capability.replace(".", "").isdigit() and float(capability) >= 8
+
+
+def _programs(tiles: int) -> int:
+    """Blocks that share a picture's tiles evenly."""
+    return max(p for p in range(1, PROGRAMS + 1) if tiles % p == 0)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
@@ -77,7 +91,7 @@ def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind)
     """Error and gradients: put units in their columns, run the kernel, add up what its blocks found, put back."""
     plan, layers = _plan(kind, *x.shape), len(weights)
     width, tiles = plan.width, len(x) // plan.tile
-    programs = max(p for p in range(1, PROGRAMS + 1) if tiles % p == 0)
+    programs = _programs(tiles)
     stack = jnp.stack([_pad(w, width, width) for w in weights])[_moved(np.argsort(plan.place), layers)]
     ins = (jnp.stack(_parts(stack, kind)), _pad(x, len(x), width), y.T)
     outs = [(layers, plan.used, plan.used), (plan.tile,), (layers, plan.tile, plan.used)]

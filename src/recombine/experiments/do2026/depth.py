@@ -81,7 +81,7 @@ def run(cell: Cell, watch) -> list[dict]:
     depth = max(1, len(goal.model.weights) - 1 + cell.offset)
     make, x = _pictures.dense(goal, depth=depth), rc.grid(settings.size)
     dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
-    target = round(settings.share * rc.count(dense[0].model))
+    target = round(settings.share * _pictures.size(dense))
     lost = dense.diverged_at >= 0
     models = zip(_pictures.members(dense), lost, strict=True)
     start = _pictures.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])

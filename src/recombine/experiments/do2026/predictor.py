@@ -95,7 +95,7 @@ def run(cell: Cell, watch) -> list[dict]:
         )
 
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
-    target = round(settings.share * rc.count(dense[0].model))
+    target = round(settings.share * _pictures.size(dense))
     each = zip(_pictures.members(dense), dense.diverged_at, strict=True)
     start = _pictures.side_by_side(
         lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each

@@ -82,7 +82,7 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
     make = _pictures.dense(goal)
     case = Case(cell, goal, make, rc.newborn(make, rc.member_keys(settings.seed, cell.members)), watch)
     dense = trained = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
-    size = rc.count(dense[0].model)
+    size = _pictures.size(dense)
     rows = rows_of(case, dense, [DENSE], 0)
     for number, share in enumerate(settings.shares, start=1):
         trained = again(case, trained, METHODS, target=round(share * size), label=f"round {number}")
@@ -111,7 +111,7 @@ def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]
     rows = _pictures.described(case.cell.settings, case.goal, run, seeds * len(methods), watch=case.watch, round=number)
     for method, row in zip(np.repeat(methods, len(seeds)).tolist(), rows, strict=True):
         row |= {"condition": f"{method}, round {number}, {case.goal.name}", "method": method}
-        row["orthogonal"] = 1 - row["redundancy"]
+        row["orthogonal"] = 1 - row.get("redundancy", np.nan)
     return rows
 
 

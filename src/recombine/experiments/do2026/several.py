@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SHARED, ALONE, OUTSIDE = "one for all", "one each", "outside"
 SHOWN = 6
+LOST = {"draws": 0.0, **dict.fromkeys(("mse", "log_mse", "log_share", "apart", "drawn", "maps"), np.nan)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +149,9 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
     kind = SHARED if several else OUTSIDE if cell.names[0] in settings.outside else ALONE
     models = told(trained.model, len(cell.names)) if several else [trained.model]
     colours = colours.reshape(len(cell.names), settings.size, settings.size, 3)
+    facts = {"kind": kind, "seed": seed, "diverged_at": int(trained.diverged_at)}
+    if trained.diverged_at >= 0:
+        return [facts | {"condition": f"{kind}, {name}", "goal": name, **LOST} for name in cell.names]
     maps = inside(settings, models) if several and not seed else [None] * len(models)
     rows = []
     for name, model, picture, looked in zip(cell.names, models, colours, maps, strict=True):
@@ -157,9 +161,7 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
         found["apart"] = float(np.abs(rc.render(model, settings.size) - picture).max())
         found |= {} if seed else {"drawn": _looks.thumb(picture)}
         found |= {} if looked is None else {"maps": looked}
-        what = {"condition": f"{kind}, {name}", "kind": kind, "goal": name, "seed": seed}
-        lost = trained.diverged_at
-        rows.append(what | {"diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
+        rows.append(facts | {"condition": f"{kind}, {name}", "goal": name} | found)
     return rows
 
 

@@ -92,7 +92,9 @@ def run(cell: Cell, watch) -> list[dict]:
             f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), np.asarray(x), np.asarray(y), np.asarray(answers))
         )
         error = float(((answers - y) ** 2).mean() / y.var())
-        found = {"missed": error, "pure": float(np.concatenate(shares).mean()), "pure_last": float(shares[-1].mean())}
+        every, last = np.concatenate(shares), shares[-1]
+        found = {"missed": error, "pure": every.mean() if every.size else np.nan}
+        found["pure_last"] = last.mean() if last.size else np.nan
         facts = {"condition": f"{cell.depth} x {cell.width}", "width": cell.width, "depth": cell.depth, "seed": seed}
         ratio = rc.log_volume_ratio(rc.PURE, cell.width, cell.depth, primitives=settings.parts)
         lost = trained.diverged_at[i]
@@ -170,7 +172,7 @@ CONTROLS = (
 ENOUGH = (
     rc.Check(
         "half of the networks have learnt the sum, at least",
-        lambda t: len(sound(t)) / t["missed"].notna().sum(),
+        lambda t: len(sound(t)) / max(1, t["missed"].notna().sum()),
         at_least=0.5,
     ),
 )

@@ -216,9 +216,10 @@ def figure(settings: Settings, table: pd.DataFrame):
     places = below.subplots(2, 2, width_ratios=(2.2, 1))
     first = sorted(rows["goal"].unique())[0]
     for (maps, strip), kind in zip(places, (COMPOSED, TRAINED), strict=True):
-        one = rows[(rows["goal"] == first) & (rows["kind"] == kind) & (rows["seed"] == 0)].iloc[0]
-        _looks.show_maps(maps, one["maps"], f"{kind}: what each unit draws ({first})")
-        _looks.show_strip(strip, one["strip"], f"{kind}: four weights, changed")
+        seen = rows[(rows["goal"] == first) & (rows["kind"] == kind)].dropna(subset=["maps"])
+        for _, one in seen.iterrows():
+            _looks.show_maps(maps, one["maps"], f"{kind}: what each unit draws ({first})")
+            _looks.show_strip(strip, one["strip"], f"{kind}: four weights, changed")
     return picture
 
 
@@ -246,7 +247,7 @@ def scores(places, rows: pd.DataFrame) -> None:
 
 def effect_sizes(place, rows: pd.DataFrame) -> None:
     """How often a value of the trained network exceeds one of the composed network, a dot a network."""
-    names = [column for column in rows if str(column).startswith("more ")]
+    names = [column for column in rows if str(column).startswith("more ") and rows[column].notna().any()]
     for k, (_, mine) in enumerate(rows.groupby("goal")):
         for i, name in enumerate(names):
             place.plot(np.full(len(mine), i + 0.15 * (k - 1)), mine[name], "o", color=f"C{k}", markersize=3.5)
@@ -259,7 +260,8 @@ def by_depth(place, rows: pd.DataFrame) -> None:
     """The compressed size of maps against the layer, first to last, the mean over networks."""
     for k, (name, mine) in enumerate(rows.groupby("goal")):
         for kind, line in ((COMPOSED, ":"), (TRAINED, "-")):
-            sizes = np.stack(list(mine[mine["kind"] == kind]["map_zip_by_layer"].dropna()))
+            every = list(mine[mine["kind"] == kind]["map_zip_by_layer"].dropna())
+            sizes = np.stack(every or [np.full(2, np.nan)])
             there = np.isfinite(sizes)
             mean = np.where(there, sizes, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
             x = np.linspace(0, 1, len(mean))[there.any(axis=0)]
