@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the runs say about a claim. `low` and `high` bound the mean effect over training seeds."""
+    """What the runs say about a claim. `low` and `high` bound the mean effect over training seeds, or other repeats."""
 
     claim: str
     says: str
@@ -39,6 +39,7 @@ class Verdict:
     lost: int
     why: str
     evidence: bool
+    repeats: str = "seeds"
 
 
 def by_seed(table: pd.DataFrame, column: str, **where) -> pd.Series:
@@ -104,7 +105,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         verdict, why = "undecided", _more_seeds(sound, claim.margin)
     words = (claim.name, claim.says, claim.source)
     numbers = (mean, low, high, claim.margin, claim.unit, len(sound), lost)
-    return Verdict(*words, verdict, *numbers, why, evidence)
+    return Verdict(*words, verdict, *numbers, why.replace("seeds", claim.repeats), evidence, claim.repeats)
 
 
 def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = True) -> list[Verdict]:

@@ -142,7 +142,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper as an effect per training seed, with the margin that it must exceed."""
+    """One sentence of a paper as an effect per training seed, with the margin that it must exceed.
+
+    `repeats` says what an effect has one number of, where that is not the seed.
+    """
 
     name: str
     says: str
@@ -152,3 +155,4 @@ class Claim:
     unit: str = ""
     preconditions: tuple[Check, ...] = ()
     controls: tuple[Check, ...] = ()
+    repeats: str = "seeds"

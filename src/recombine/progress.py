@@ -96,7 +96,7 @@ def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:
             effect = f"{v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]"
             why = f"\n[yellow]{escape(v.why)}[/]" if v.verdict == "undecided" and v.evidence else ""
             said = f"{escape(v.claim)}\n[dim]{escape(v.unit)}[/]{why}"
-            table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:.3g}", str(v.seeds))
+            table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:.3g}", _repeats([v]))
     return table
 
 
@@ -124,9 +124,15 @@ def _document_table(name: str, columns: dict[str, list[Verdict]]) -> str:
         + " |"
         for c in claims.values()
     ]
-    seeds = [f"{run}, {max(v.seeds for v in verdicts)} seeds" for run, verdicts in columns.items()]
+    seeds = [f"{run}, {_repeats(verdicts, always=True)}" for run, verdicts in columns.items()]
     head = ["claim", "what is said", "effect (margin)", *seeds]
     return "\n".join([f"### {name}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+
+
+def _repeats(verdicts: list[Verdict], *, always: bool = False) -> str:
+    """How many seeds, or what else an effect has one number of."""
+    most = max(verdicts, key=lambda v: v.seeds)
+    return f"{most.seeds} {most.repeats}" if always or most.repeats != "seeds" else str(most.seeds)
 
 
 def _in_words(v: Verdict) -> str:

@@ -203,9 +203,11 @@ def side_by_side(function: Callable[[Any], Any], items: Iterable[Any], *, watch:
 
     The first goes ahead and compiles what all need.
     """
+    from recombine.sweeps import CALLERS
+
     first, *others = items
     found = [function(first)]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, CALLERS)) as pool:
         for one in pool.map(function, others):
             found.append(one)
             if watch:

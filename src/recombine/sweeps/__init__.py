@@ -27,6 +27,8 @@ MOST_COLUMNS = 2**22
 """The same on an accelerator, memory permitting."""
 PICTURES = 16
 """Pictures that one call of the program returns on a CPU, whose cores take turns at the calls."""
+CALLERS = 8
+"""Sweeps that may go on at once on an accelerator: each plans with that part of its memory."""
 RETURNED = 2**28
 """Bytes that one call returns on an accelerator, at most, if they hold a group."""
 Reduce = Callable[[jax.Array], Any]
@@ -182,23 +184,25 @@ def _dot(weight: jax.Array, h: jax.Array) -> jax.Array:
 
 
 class _Room(NamedTuple):
-    """Pictures computed together, pixels of each computed together and in all, and calls at a time."""
+    """Pictures computed together, pixels of each computed together and in all, calls at a time, pictures a call."""
 
     group: int
     block: int
     pixels: int
     threads: int
+    most: int | None
 
 
 def _room(model: CPPN, size: int, pictures: int) -> _Room:
     """As many columns as share a core's cache, on each core, or fit an accelerator's memory."""
     limit, pixels = room.device_memory(), size**2
     units = max(max(w.shape) for w in model.weights)
-    fit = COLUMNS if limit is None else min(MOST_COLUMNS, int(room.SHARE * limit) // (4 * room.COPIES * units))
+    share = 0 if limit is None else int(room.SHARE * limit) // CALLERS
+    fit = COLUMNS if limit is None else min(MOST_COLUMNS, share // (4 * room.COPIES * units))
     block = min(pixels, fit)
     group = fit // block if limit is None else min(fit // block, _power(pictures))
     # The program keeps one core busy: its products are too small to be shared out.
-    return _Room(group, block, pixels, (os.cpu_count() or 1) if limit is None else 1)
+    return _Room(group, block, pixels, *((os.cpu_count() or 1, PICTURES) if limit is None else (1, None)))
 
 
 def _power(number: int) -> int:
@@ -238,7 +242,7 @@ def _in_calls(stack: _Stack, plain: _Plain, groups: _Groups, fit: _Room, kind: _
     count = len(groups.layer)
     one = jax.eval_shape(kind[1], jax.ShapeDtypeStruct((fit.pixels, 3), jnp.float32))
     room_for = RETURNED // max(1, sum(s.size * s.dtype.itemsize for s in jax.tree.leaves(one)))
-    most = PICTURES if fit.threads > 1 else min(room_for, fit.group * _power(count))
+    most = fit.most or min(room_for, fit.group * _power(count))
     length = max(1, most // fit.group)
     step = max(1, min(length, -(-count // fit.threads)))
 

@@ -44,7 +44,7 @@ class Settings(_pictures.PictureSettings):
 
 
 QUICK = Settings(**_pictures.QUICK | {"offsets": (-1, 0, 1), "retraining": 10})
-LAPTOP = Settings(size=24, steps=2000, swept=32, offsets=(-4, 0, 4))
+LAPTOP = Settings(size=24, steps=2000, swept=32, offsets=(-2, -1, 0, 1, 2))
 GPU = Settings(
     seeds=8,
     block=8,

@@ -217,7 +217,8 @@ def claim(words: tuple[str, ...], feature: str, *, least: int = 20, of: Callable
         *words,
         effect=lambda t: gains(asked(t), feature),
         margin=0.0,
-        unit="hidden layers, error of the better mean minus error of the prediction; over targets, not seeds",
+        unit="hidden layers, error of the better mean minus error of the prediction",
+        repeats="targets",
         preconditions=(
             rc.Check(f"at least {least} targets have a best depth", lambda t: float(len(asked(t))), at_least=least),
             rc.Check(
