@@ -11,9 +11,9 @@ import recombine
 
 ROOT = Path(recombine.__file__).parent
 LEVELS = [
-    {"core"},
+    {"core", "room"},
     {"tasks", "splits", "supports", "encodings", "models", "interventions", "measures", "theory"}
-    | {"watch", "room", "optimisers", "genomes"},
+    | {"watch", "optimisers", "genomes"},
     {"train", "recording", "tangents", "claims", "plots", "picbreeder", "composed", "sweeps"},
     {"experiments", "engine", "diagnose", "targets"},
     {"cli", "looking", "pooling", "importing", "judging", "arguments", "progress", "bench", "page", "judges"}

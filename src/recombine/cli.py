@@ -149,12 +149,12 @@ def _with_artifacts(settings: Any) -> Any:
 
 def carry_out(orders: list[tuple[Any, How]]) -> int:
     from recombine.engine import execute, prepare
-    from recombine.progress import Shown, cache_folder, show
+    from recombine.progress import Shown, cache_folder, kernels_wanted, show
 
     console, finished = looking.console(), []
     how = orders[0][1]
     device = how.device or ("gpu" if how.tier == "gpu" else "auto")
-    prepare(device=device, cache=cache_folder(os.environ), ray=how.ray)
+    prepare(device=device, cache=cache_folder(os.environ), ray=how.ray, kernels=kernels_wanted(os.environ))
     try:
         for order, _ in orders:
             result = execute(order, Shown(console, f"{order.experiment.name}, {order.tier} tier"))

@@ -141,6 +141,11 @@ def _in_words(v: Verdict) -> str:
     return f"**{v.verdict if v.evidence else 'not evidence'}** {v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]{why}"
 
 
+def kernels_wanted(environment: Mapping[str, str]) -> bool:
+    """Whether a GPU may use the project's kernels: RECOMBINE_KERNELS=off asks for plain programs."""
+    return environment.get("RECOMBINE_KERNELS", "").lower() != "off"
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path | None:
     """Where compiled programs are kept between runs: RECOMBINE_CACHE moves it, `off` switches it off."""
     wanted = environment.get("RECOMBINE_CACHE", "")

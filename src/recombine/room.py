@@ -1,4 +1,4 @@
-"""Turns the size of one member into how many members a device should compute side by side."""
+"""Turns the size of one member into how many members a device should compute side by side, and how."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ def side_by_side(members: int, *, activations: int, parameters: int, limit: int 
 def largest_divisor(members: int, at_most: int) -> int:
     """The largest number up to `at_most`, and at least one, that divides the members: all turns are then alike."""
     return max(k for k in range(1, members + 1) if members % k == 0 and k <= max(1, at_most))
+
+
+_own = {"kernels": True}
+
+
+def use_own_kernels(wanted: bool) -> None:
+    """For this process: the project's kernels where they fit, or plain programs throughout."""
+    _own["kernels"] = wanted
+
+
+def own_kernels() -> bool:
+    """Whether the project's kernels are wanted, and the default device is one that runs them."""
+    return _own["kernels"] and jax.default_backend() == "gpu"
 
 
 def device_memory() -> int | None:

@@ -83,14 +83,20 @@ class Result:
     seconds: float
 
 
-def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None = None) -> str:
-    """Join a cluster if asked, choose the device, switch on the persistent compilation cache; returns the backend."""
+def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None = None, kernels: bool = True) -> str:
+    """Join a cluster if asked, choose the device, and the project's kernels; keep compiled programs in a cache.
+
+    Returns the backend.
+    """
     if ray is not None:
         from recombine.engine import cluster
 
         cluster.connect(ray)
     import jax
 
+    from recombine import room
+
+    room.use_own_kernels(kernels)
     if cache is not None:
         jax.config.update("jax_compilation_cache_dir", str(cache))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

@@ -62,10 +62,14 @@ def _read(name: str, text: str, kind: Any, now: Any) -> Any:
 def run(wanted: argparse.Namespace) -> None:
     from rich.console import Console
 
-    from recombine.progress import Shown, cache_folder, show
+    from recombine.progress import Shown, cache_folder, kernels_wanted, show
 
     console, finished = Console(), []
-    prepare(device=wanted.device or ("gpu" if wanted.tier == "gpu" else "auto"), cache=cache_folder(os.environ))
+    prepare(
+        device=wanted.device or ("gpu" if wanted.tier == "gpu" else "auto"),
+        cache=cache_folder(os.environ),
+        kernels=kernels_wanted(os.environ),
+    )
     words = wanted.set + ([f"seeds={wanted.seeds}"] if wanted.seeds is not None else [])
     keep = Keep(models=wanted.keep_models, records=wanted.keep_records)
     try:

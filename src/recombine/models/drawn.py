@@ -16,6 +16,8 @@ import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
+from recombine import room
+
 X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X6
 PRECISION = X3
 """How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
@@ -60,7 +62,7 @@ def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
 def available() -> bool:
     """Whether the default device is a GPU of NVIDIA's with tensor cores that take bfloat16 (8.0 and later)."""
     capability = str(getattr(jax.local_devices()[0], "compute_capability", ""))
-    return jax.default_backend() == "gpu" and capability.replace(".", "").isdigit() and float(capability) >= 8
+    return room.own_kernels() and capability.replace(".", "").isdigit() and float(capability) >= 8
 
 
 def _programs(tiles: int) -> int:

@@ -265,7 +265,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R and error of every method after each round, a dot a network; the composed network as a line."""
+    """R, where the error is as low as the gate, and error of every method after each round; the composed as a line."""
     plots, rows = rc.plots, table[table["method"].notna()]
     last = len(settings.shares)
     picture, axes = plots.panels(rows=2, columns=last, side=4.4)
@@ -276,10 +276,15 @@ def figure(settings: Settings, table: pd.DataFrame):
             for i, name in enumerate(names):
                 mine = here[here["method"] == name]
                 for k, (_, goal) in enumerate(mine.groupby("goal")):
-                    place.plot(np.full(len(goal), i + 0.15 * (k - 1)), goal[column], "o", color=f"C{k}", markersize=3)
+                    for drawn, fill in ((goal["draws"] == 1, f"C{k}"), (goal["draws"] != 1, "none")):
+                        x = np.full(drawn.sum(), i + 0.15 * (k - 1))
+                        place.plot(x, goal[drawn][column], "o", color=f"C{k}", markersize=3, markerfacecolor=fill)
             place.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
-        axes[0, j].set(title=f"round {j + 1}: {settings.shares[j]:.1%} of the weights", ylabel="R (lower: composed)")
-        axes[1, j].set(yscale="log", ylabel="mean squared error")
+        axes[0, j].set(
+            title=f"round {j + 1}: {settings.shares[j]:.1%} of the weights",
+            ylabel=f"R at an error of {_fair.GATE:g} (hollow: never reached)",
+        )
+        axes[1, j].set(yscale="log", ylabel="mean squared error at the end")
         axes[1, j].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         for k, (name, r) in enumerate(sorted(_fair.composed_scores(table, "r").items())):
             axes[0, j].axhline(r, color=f"C{k}", linewidth=0.8, label=f"composed: {name}")
