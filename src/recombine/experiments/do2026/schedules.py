@@ -48,7 +48,7 @@ PAPER = replace(GPU, size=256, steps=100_000, swept=1000, scales=(0.25, 0.5, 2.0
 
 
 EARLY = 0.6
-"""The loss of some pixels is low by chance when the error of all is still 1.3 to 1.9 times as large (first laptop runs)."""
+"""The loss of some pixels is low by chance while the error of all is still 1.3 to 1.9 times as large (a laptop run)."""
 
 
 class Way(NamedTuple):
