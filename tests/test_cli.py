@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -147,3 +150,17 @@ def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
     lines = [line for line in said.getvalue().splitlines() if "steps/s" in line]
     assert len(lines) == 2
     assert "-" not in "".join(lines).replace("e-", "")
+
+
+def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
+    before = signal.getsignal(signal.SIGINT)
+    shown = Shown(Console(file=io.StringIO()), "a run")
+    shown.begin(1, 0)
+    shown.cell(1, "")
+    with contextlib.suppress(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    with pytest.raises(KeyboardInterrupt):
+        shown.chunk(Progress(1, 2, 3, 0.1))
+    shown.end()
+    assert signal.getsignal(signal.SIGINT) == before

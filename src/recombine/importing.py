@@ -39,5 +39,7 @@ def import_networks(words: list[str]) -> int:
     print(*done.written, sep="\n")
     for name, why in done.skipped.items():
         print(f"passed over: {name}: {why}")
-    print(f"{len(done.written)} files in {where.to}; use it with --artifacts {where.to}, or set RECOMBINE_ARTIFACTS")
+    print(
+        f"{len(done.written)} new files in {where.to}; use it with --artifacts {where.to}, or set RECOMBINE_ARTIFACTS"
+    )
     return 0

@@ -179,7 +179,9 @@ def artifacts(folder: Path | str | None, environment: Mapping[str, str]) -> list
         raise UserError(f"there is no folder {given}")
     found = sorted(Path(given).glob("*.json"))
     if not found:
-        raise UserError(f"{given} holds no genome (NAME.json); import_picbreeder makes them from genome files")
+        raise UserError(
+            f"{given} holds no genome (NAME.json); `recombine import picbreeder` makes them from genome files"
+        )
     twins = [path.with_name(f"{path.stem}_sgd.npz") for path in found]
     return [Artifact(p.stem, load_genome(p), t if t.exists() else None) for p, t in zip(found, twins, strict=True)]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -35,15 +37,29 @@ class Shown(Report):
         )  # fmt: skip
         self.cells, self.began, self.said, self.first, self.last = 0, 0.0, 0.0, -1, 0
         self.task: TaskID | None = None
+        self.interrupted = False
+        self.before: Any = None
 
     def begin(self, cells: int, finished: int) -> None:
         self.cells = cells
+        with suppress(ValueError):  # not the main thread
+            self.before = signal.signal(signal.SIGINT, self._interrupt)
         left = f", {finished} already finished" if finished else ""
         self.console.print(f"[bold]{escape(self.title)}[/]: {cells} cell{'s' * (cells != 1)}{left}", highlight=False)
         if self.live:
             self.bar.start()
 
+    def _interrupt(self, *_: object) -> None:
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+    def _heed(self) -> None:
+        """Stop if an interrupt was lost: one that comes while a library cleans up is swallowed there."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+
     def cell(self, number: int, label: str) -> None:
+        self._heed()
         self.first, self.began, self.said = -1, time.monotonic(), time.monotonic()
         self.name = f"cell {number} of {self.cells}" + (f" ({label})" if label else "")
         if self.live:
@@ -54,6 +70,7 @@ class Shown(Report):
             self.console.print(f"  {escape(self.name)}", highlight=False)
 
     def chunk(self, progress: Chunk) -> None:
+        self._heed()
         now = time.monotonic()
         if self.first < 0 or progress.done <= self.last:  # a run's first chunk compiles: measure from its end
             self.first, self.began = progress.done, now
@@ -68,6 +85,7 @@ class Shown(Report):
             self.said = now
 
     def measured(self, done: int, networks: int) -> None:
+        self._heed()
         now = time.monotonic()
         if self.live and self.task is not None:
             self.bar.update(self.task, total=networks, completed=done, rate="networks measured")
@@ -80,6 +98,8 @@ class Shown(Report):
 
     def end(self) -> None:
         self.bar.stop()
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
 
 
 def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:

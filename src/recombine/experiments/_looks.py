@@ -52,3 +52,9 @@ def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
     """A picture of at most so many pixels a side, to be kept in a table."""
     step = -(-len(picture) // most)
     return np.round(np.asarray(picture, float)[::step, ::step], 3)
+
+
+def mosaic(maps: np.ndarray) -> np.ndarray:
+    """Maps side by side with a white line between, a column for each layer."""
+    framed = np.pad(maps, ((0, 0), (0, 0), (0, 2), (0, 2)))
+    return np.concatenate([np.concatenate(list(layer), axis=0) for layer in framed], axis=1)

@@ -77,9 +77,15 @@ class Cell:
 def cells(settings: Settings) -> list[Cell]:
     composed = tuple(_pictures.goals(settings))
     every = [composed, *((name,) for name in pictures(settings))]
-    own = b"".join(pictures(settings)[name].picture.tobytes() for name in settings.outside if Path(name).suffix)
-    content = hashlib.sha256(own).hexdigest()[:12] if own else ""
-    return [Cell(settings, names, block, content) for names in every for block in _seeds.blocks(settings)]
+    return [
+        Cell(settings, names, block, content(settings, names)) for names in every for block in _seeds.blocks(settings)
+    ]
+
+
+def content(settings: Settings, names: tuple[str, ...]) -> str:
+    """What tells one's own picture from another that the same file held before."""
+    own = b"".join(pictures(settings)[name].picture.tobytes() for name in names if Path(name).suffix)
+    return hashlib.sha256(own).hexdigest()[:12] if own else ""
 
 
 @dataclass(frozen=True)
@@ -152,12 +158,12 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
     facts = {"kind": kind, "seed": seed, "diverged_at": int(trained.diverged_at)}
     if trained.diverged_at >= 0:
         return [facts | {"condition": f"{kind}, {name}", "goal": name, **LOST} for name in cell.names]
-    maps = inside(settings, models) if several and not seed else [None] * len(models)
+    maps = inside(settings, models) if kind != ALONE and not seed else [None] * len(models)
     rows = []
     for name, model, picture, looked in zip(cell.names, models, colours, maps, strict=True):
         goal = pictures(settings)[name]
         found = _pictures.scored(settings, goal, model, seed)
-        found["log_share"] = found["log_mse"] - float(np.log10(goal.picture.var(axis=(0, 1)).mean()))
+        found["log_share"] = found["log_mse"] - float(np.log10(goal.picture.var(axis=(0, 1)).mean() + 1e-12))
         found["apart"] = float(np.abs(rc.render(model, settings.size) - picture).max())
         found |= {} if seed else {"drawn": _looks.thumb(picture)}
         found |= {} if looked is None else {"maps": looked}
@@ -275,12 +281,12 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place in axes.ravel():
         place.set_axis_off()
     for j, (name, goal) in enumerate(every.items()):
-        maps = looked_at(table, name, SHARED, "maps")
+        maps = looked_at(table, name, OUTSIDE if goal.model is None else SHARED, "maps")
         shown = [
-            (_looks.thumb(goal.picture), name),
+            (_looks.thumb(goal.picture), Path(name).stem),
             (looked_at(table, name, SHARED, "drawn"), SHARED),
             (looked_at(table, name, OUTSIDE if goal.model is None else ALONE, "drawn"), ALONE),
-            (None if maps is None else mosaic(maps), f"maps of {SHARED}"),
+            (None if maps is None else _looks.mosaic(maps), "maps of its units"),
         ]
         for place, (image, title) in zip(axes[:4, j], shown, strict=True):
             if image is not None:
@@ -300,12 +306,6 @@ def looked_at(table: pd.DataFrame, name: str, kind: str, column: str) -> np.ndar
     """What was kept of the first seed's network, if it draws this picture and did not diverge."""
     kept = table[(table["kind"] == kind) & (table["goal"] == name)][column].dropna()
     return kept.iloc[0] if len(kept) and np.isfinite(kept.iloc[0]).all() else None
-
-
-def mosaic(maps: np.ndarray) -> np.ndarray:
-    """Maps side by side with a white line between, a column for each layer."""
-    framed = np.pad(maps, ((0, 0), (0, 0), (0, 2), (0, 2)))
-    return np.concatenate([np.concatenate(list(layer), axis=0) for layer in framed], axis=1)
 
 
 def scores(place: Any, table: pd.DataFrame, names: list[str], column: str) -> None:
