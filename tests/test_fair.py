@@ -86,7 +86,7 @@ def test_claims_about_depth_and_wiring_do_not_hold_of_equal_networks():
 def test_a_planted_advantage_of_similarity_pruning_is_found():
     rows = table((DENSE, NARROW, *METHODS, *GRADUAL), by="method", shift={SIMILAR: -0.2}).assign(orthogonal=0.5)
     assert (pruning.gain(rows, SIMILAR, PAPERS) > 0.1).all()
-    assert (pruning.drops(rows, "r", RANDOM, SIMILAR) > 0.1).all()
+    assert (pruning.drop(rows, RANDOM, SIMILAR) > 0.1).all()
 
 
 def test_methods_that_mostly_do_not_draw_are_no_rivals():

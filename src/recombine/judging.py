@@ -19,9 +19,6 @@ from recombine.experiments._pictures import PictureSettings
 if TYPE_CHECKING:
     from recombine.sweeps.scores import SweptFeatures
 
-DRAWN = 1e-2
-"""Mean squared error up to which a trained twin counts as drawing the picture."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(PictureSettings):
@@ -76,7 +73,7 @@ def judge(words: list[str]) -> int:
 
 def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
     """For each picture its composed network and a trained one, with the changes of their weights."""
-    from recombine.experiments import _pictures
+    from recombine.experiments import _fair, _pictures
 
     found = {}
     for name, goal in _pictures.goals(asked).items():
@@ -84,8 +81,8 @@ def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
         if twin is None:
             print(f"training a network on {name} ({asked.steps} updates)", flush=True)
             twin = _pictures.train(asked, goal, _pictures.dense(goal), [0], watch=None, label="twin")[0].model
-        if (error := _pictures.error(asked, goal, twin)) > DRAWN:
-            worse = f"mean squared error {error:.3g} where {DRAWN:g} is asked for"
+        if (error := _pictures.error(asked, goal, twin)) > _fair.DRAWN:
+            worse = f"mean squared error {error:.3g} where {_fair.DRAWN:g} is asked for"
             raise UserError(f"the network trained on {name} does not draw it ({worse}): give it more --steps")
         found[name] = {"composed": swept(goal.model, asked), "trained": swept(twin, asked)}
     return found

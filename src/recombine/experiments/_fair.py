@@ -37,6 +37,12 @@ def compared(rows: Any, column: str, kinds: Sequence[Any], *, by: str) -> Any:
     return there.dropna(how="any").groupby("seed").mean().reindex(sorted(mine["seed"].unique()))
 
 
+def drop(rows: Any, before: Any, after: Any, *, by: str, column: str = "r") -> Any:
+    """By seed, a score of networks of one kind less that of another, over the pictures that both draw."""
+    every = compared(rows, column, (before, after), by=by)
+    return every[before] - every[after]
+
+
 def _all_draw(rows: Any, kinds: Sequence[Any], by: str) -> Any:
     """By seed and picture, whether a network of each kind is there and draws it."""
     each = rows[rows[by].isin(kinds)].pivot_table(index=["seed", "goal"], columns=by, values="draws", dropna=False)
@@ -72,13 +78,10 @@ def rival(each: Any) -> Any:
     all numbers, or without two others, gives none.
     """
     whole = each.dropna(how="any")
-    others = (whole.sum() - whole) / max(len(whole) - 1, 1)
-    chosen = (
-        whole.apply(lambda row: row[others.loc[row.name].idxmin()], axis=1)
-        if len(whole) > 2
-        else whole.sum(axis=1) * np.nan
-    )
-    return chosen.reindex(each.index)
+    if len(whole) < 3:
+        return each.sum(axis=1) * np.nan
+    others = (whole.sum() - whole) / (len(whole) - 1)
+    return whole.apply(lambda row: row[others.loc[row.name].idxmin()], axis=1).reindex(each.index)
 
 
 def composed_scores(table: Any, column: str) -> dict[str, float]:

@@ -52,7 +52,7 @@ class CPPN(eqx.Module):
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         acts = {}
         for i, weight in enumerate(self.weights[:-1]):
-            x = acts[f"layer{i}"] = self._units(_product(x, weight))
+            x = acts[f"layer{i}"] = bent(self.mix, _product(x, weight)[..., None])[..., 0]
         acts["hsv"] = _product(x, self.weights[-1])
         return hsv_to_rgb(acts["hsv"]), acts
 
@@ -77,10 +77,6 @@ class CPPN(eqx.Module):
             h = bent(self.mix, _product(weight.T, h))
         hsv = _product(self.weights[-1].T, h)
         return jnp.stack(channels(*(hsv[..., i, :] for i in range(3))), axis=-2)
-
-    def _units(self, z: jax.Array) -> jax.Array:
-        groups = jnp.split(z, np.cumsum([count for _, count in self.mix])[:-1], axis=-1)
-        return jnp.concatenate([UNITS[name](g) for (name, _), g in zip(self.mix, groups, strict=True)], axis=-1)
 
 
 def bent(mix: Mix, z: jax.Array) -> jax.Array:

@@ -160,7 +160,7 @@ CLAIMS = (
         "deeper is worse (ours)",
         "From the shallowest to the deepest, R rises.",
         "ours; the prototypes' reading",
-        effect=lambda t: at(t, *ends(t)).diff(axis=1).iloc[:, -1],
+        effect=lambda t: _fair.drop(pruned(t), *reversed(ends(t)), by="offset"),
         margin=0.0,
         unit="R, deepest minus shallowest",
         preconditions=(fit(ends),),
