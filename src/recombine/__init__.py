@@ -62,7 +62,7 @@ _HOME = {
     "measures.pf": "pf_coefficient",
     "measures.picture_complexity": "COMPLEXITIES png_ratio squares_needed waves_needed",
     "measures.prediction": "by_line by_log_line by_mean predict_left_out",
-    "measures.probe": "cross_validated_r2 decodability held_out_r2 in_sample_r2 r2",
+    "measures.probe": "cross_validated_r2 decodability held_out_r2 in_sample_r2 r2 reader",
     "measures.regression": "r2_by_unit r2_pooled",
     "measures.schmidt": "schmidt_values",
     "measures.similarity": (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.measures.probe import cross_validated_r2, decodability, held_out_r2, in_sample_r2, r2
+from recombine.measures.probe import cross_validated_r2, decodability, held_out_r2, in_sample_r2, r2, reader
 
 
 @pytest.fixture
@@ -76,3 +76,13 @@ def test_decodability_reads_what_is_linear_and_is_negative_where_a_target_was_ne
     never[first, 2] = 0
     assert decodability(never[first] @ np.eye(3), never[first], never[other] @ np.eye(3), never[other]) < 0.3
     assert decodability(mixed[first], z[first], mixed[other], np.where([1, 1, 0], z[other], 0.5), penalty=1e-6) > 0.999
+
+
+def test_a_probe_of_few_rows_is_the_same_though_found_from_the_rows():
+    rng = np.random.default_rng(1)
+    acts, targets, other, asked = (rng.normal(size=shape) for shape in ((20, 50), (20, 3), (30, 50), (30, 3)))
+    rows, wanted = acts - acts.mean(axis=0), targets - targets.mean(axis=0)
+    weights = np.linalg.solve(rows.T @ rows + np.eye(50), rows.T @ wanted)
+    guesses = targets.mean(axis=0) + (other - acts.mean(axis=0)) @ weights
+    assert decodability(acts, targets, other, asked) == pytest.approx(r2(asked, guesses), abs=1e-9)
+    assert reader(acts, targets)(other, asked) == decodability(acts, targets, other, asked)

@@ -6,6 +6,8 @@ anything; `in_sample_r2` is the released recipe.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from recombine.measures.anova import ratio
@@ -46,16 +48,41 @@ def decodability(
     The mean over the targets that vary among the other rows, as Redhardt, Akram, Schug (2025) probe constituents; they
     stop after ten conjugate-gradient steps, this is exact. Far below zero if a target never varied in the fit.
     """
+    return reader(fit, fit_targets, penalty=penalty)(acts, targets)
+
+
+def reader(
+    fit: np.ndarray, fit_targets: np.ndarray, *, penalty: float = 1.0
+) -> Callable[[np.ndarray, np.ndarray], float]:
+    """The probe of `decodability`, fitted once, as what scores any other rows.
+
+    With fewer rows than units the weights are sought among combinations of rows: the same ones, from fewer equations.
+    """
     from scipy.linalg import solve
 
-    fit, acts = (np.asarray(a, float).reshape(len(a), -1) for a in (fit, acts))
+    fit = _flat(fit)
     centre, middle = fit.mean(axis=0), np.asarray(fit_targets, float).mean(axis=0)
-    rows = fit - centre
-    weights = solve(rows.T @ rows + penalty * np.eye(rows.shape[1]), rows.T @ (fit_targets - middle), assume_a="pos")
-    missed = (targets - middle - (acts - centre) @ weights) ** 2
-    spread = np.var(targets, axis=0)
-    varies = spread > 0
-    return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies]))
+    rows, wanted = fit - centre, fit_targets - middle
+    if len(rows) < rows.shape[1]:
+        weights = rows.T @ solve(_raised(rows @ rows.T, penalty), wanted, assume_a="pos")
+    else:
+        weights = solve(_raised(rows.T @ rows, penalty), rows.T @ wanted, assume_a="pos")
+
+    def score(acts: np.ndarray, targets: np.ndarray) -> float:
+        missed = (targets - middle - (_flat(acts) - centre) @ weights) ** 2
+        spread = np.var(targets, axis=0)
+        varies = spread > 0
+        return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies]))
+
+    return score
+
+
+def _flat(acts: np.ndarray) -> np.ndarray:
+    return np.asarray(acts, float).reshape(len(acts), -1)
+
+
+def _raised(square: np.ndarray, penalty: float) -> np.ndarray:
+    return square + penalty * np.eye(len(square))
 
 
 def in_sample_r2(acts: np.ndarray, targets: np.ndarray) -> float:
@@ -63,7 +90,7 @@ def in_sample_r2(acts: np.ndarray, targets: np.ndarray) -> float:
 
     It is vacuous where a layer has as many units as there are rows: any layer, noise also, then scores one.
     """
-    flat, wanted = _centred(np.asarray(acts, float).reshape(len(acts), -1)), _centred(np.asarray(targets, float))
+    flat, wanted = _centred(_flat(acts)), _centred(np.asarray(targets, float))
     weights = np.linalg.lstsq(flat, wanted, rcond=None)[0]
     return r2(wanted, flat @ weights)
 

@@ -248,11 +248,10 @@ def answers(seen: rc.Record, other: rc.Record) -> dict:
     """R^2 on seen and unseen tasks, and of the constituents as read off each layer, by probes fitted on seen tasks."""
     half = len(seen) // 2
     fit, rest = seen.where(np.arange(half)), seen.where(np.arange(half, len(seen)))
-    layers = [name for name in seen.acts if name.startswith("layer")]
+    readers = [rc.reader(a, fit.z) for a in layers(fit)]
 
     def read(part: rc.Record) -> np.ndarray:
-        found = [rc.decodability(fit.acts[n], fit.z, part.acts[n], part.z) for n in layers]
-        return np.array([rc.decodability(fit.x, fit.z, part.x, part.z), *found])
+        return np.array([score(a, part.z) for score, a in zip(readers, layers(part), strict=True)])
 
     return {
         "r2_seen": rc.r2_by_unit(seen),
@@ -261,6 +260,11 @@ def answers(seen: rc.Record, other: rc.Record) -> dict:
         "probes_seen": read(rest),
         "probes_unseen": read(other),
     }
+
+
+def layers(record: rc.Record) -> list[np.ndarray]:
+    """What a student was told, and what its layers made of it."""
+    return [record.x, *(a for name, a in record.acts.items() if name.startswith("layer"))]
 
 
 def described(family_masks: np.ndarray, support: np.ndarray) -> dict[str, float]:
