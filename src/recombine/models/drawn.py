@@ -21,9 +21,8 @@ from recombine import room
 X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X6
 PRECISION = X3
 """How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
-TILE = 128  # pixels that one block of threads carries through all layers and back,
-SMALL = 64  # or so many where the picture is small or the network wide
-WARPS, STAGES = 4, 1
+NARROW, WIDE = 32, 64  # pixels that one block of threads carries through all layers and back: up to 32 columns, 64
+ROWS = 16  # of them to a warp: many small blocks, since a block spends most of its time waiting
 PROGRAMS = 64  # blocks that share a picture, at most; each adds up the gradient of its own pixels
 
 
@@ -53,8 +52,8 @@ class Plan(NamedTuple):
 def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
     """Whether the kernel takes these shapes: whole tiles in float32, inputs and units up to 64 together, any depth."""
     inputs, units = shapes[0]
-    tiles = pixels // SMALL
-    shared = pixels % SMALL == 0 and _programs(tiles) >= min(tiles, 8)
+    tiles = pixels // WIDE
+    shared = pixels % WIDE == 0 and _programs(tiles) >= min(tiles, 8)
     return shared and dtype == jnp.float32 and units + max(inputs, 3) <= 64
 
 
@@ -91,7 +90,7 @@ squared_error.defvjp(_remember, _gradients)
 
 def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind) -> tuple[jax.Array, list[jax.Array]]:
     """Error and gradients: put units in their columns, run the kernel, add up what its blocks found, put back."""
-    plan, layers = _plan(kind, *x.shape), len(weights)
+    plan, layers = _plan(kind, x.shape[1]), len(weights)
     width, tiles = plan.width, len(x) // plan.tile
     programs = _programs(tiles)
     stack = jnp.stack([_pad(w, width, width) for w in weights])[_moved(np.argsort(plan.place), layers)]
@@ -103,7 +102,7 @@ def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind)
         in_specs=[pl.BlockSpec(a.shape, partial(_first, a.ndim)) for a in ins],
         out_specs=[pl.BlockSpec((None, *s), partial(_own, len(s))) for s in outs],
         out_shape=[jax.ShapeDtypeStruct((programs, *s), jnp.float32) for s in outs],
-        compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=STAGES),
+        compiler_params=triton.CompilerParams(num_warps=plan.tile // ROWS, num_stages=1),
         interpret=kind.interpret,
     )(*ins)
     slopes = jnp.pad(2 / y.size * slopes.sum(axis=0), ((0, 0), *[(0, width - plan.used)] * 2))
@@ -111,7 +110,7 @@ def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind)
     return errors.sum() / y.size, [g[: w.shape[0], : w.shape[1]] for g, w in zip(moved, weights, strict=True)]
 
 
-def _plan(kind: Kind, pixels: int, inputs: int) -> Plan:
+def _plan(kind: Kind, inputs: int) -> Plan:
     lines = [_linear(function) for function, _ in kind.units]
     linear = sum(count for (_, count), line in zip(kind.units, lines, strict=True) if line)
     free, place, bent = {True: 0, False: max(inputs, 3, linear)}, [], []
@@ -120,9 +119,10 @@ def _plan(kind: Kind, pixels: int, inputs: int) -> Plan:
         place += range(first, free[line])
         bent += [] if line else [(function, first, count)]
     width = max(16, 1 << (free[False] - 1).bit_length())
-    tile = TILE if pixels % TILE == 0 and pixels >= PROGRAMS * TILE and width <= 32 else SMALL
     others = sorted(set(range(width)) - set(place))
-    return Plan(np.asarray(place + others), tuple(bent), -(-free[False] // 8) * 8, width, tile)
+    return Plan(
+        np.asarray(place + others), tuple(bent), -(-free[False] // 8) * 8, width, NARROW if width <= 32 else WIDE
+    )
 
 
 def _linear(function: Callable[[jax.Array], jax.Array]) -> bool:

@@ -15,6 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from numpy.typing import ArrayLike
 
 from recombine import room
@@ -79,16 +80,12 @@ def slopes(model: CPPN, where: Where, size: int, *, reduce: Reduce = whole) -> A
 
 def one_by_one(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
     """The same as `sweep` the straightforward way: one compiled program draws one whole picture, again and again."""
-    deltas = _one_row_each(deltas, where)
-    matrices, x = [np.asarray(w) for w in model.weights], jnp.asarray(grid(size))
-    found = []
-    for (layer, row, col), values in zip(np.stack(where, axis=1), deltas, strict=True):
-        for delta in values:
-            changed = list(matrices)
-            changed[layer] = matrices[layer].copy()
-            changed[layer][row, col] += delta
-            found.append(jax.device_get(_drawn(eqx.tree_at(lambda m: m.weights, model, tuple(changed)), x, reduce)))
-    return jax.tree.map(lambda *a: np.stack(a).reshape(*deltas.shape, *np.shape(a[0])), *found)
+    deltas, x = _one_row_each(deltas, where), jnp.asarray(grid(size))
+    rows, columns = np.array([w.shape for w in model.weights]).T
+    begins = np.cumsum(rows * columns) - rows * columns
+    places = begins[where.layer] + where.row * columns[where.layer] + where.col
+    found = [_drawn(model, np.asarray(p), d, x, reduce) for p, row in zip(places, deltas, strict=True) for d in row]
+    return jax.tree.map(lambda *a: np.stack(a).reshape(*deltas.shape, *np.shape(a[0])), *jax.device_get(found))
 
 
 def looked_at(model: CPPN, size: int) -> tuple[jax.Array, dict[str, jax.Array]]:
@@ -102,8 +99,10 @@ def _asked(model: CPPN, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
 
 
 @eqx.filter_jit
-def _drawn(model: CPPN, x: jax.Array, reduce: Reduce) -> Any:
-    return reduce(model(x)[0])
+def _drawn(model: CPPN, place: np.ndarray, delta: np.ndarray, x: jax.Array, reduce: Reduce) -> Any:
+    """What is kept of the picture after one change; the weight is counted through all matrices."""
+    weights, apart = ravel_pytree(model.weights)
+    return reduce(eqx.tree_at(lambda m: m.weights, model, apart(weights.at[place].add(delta)))(x)[0])
 
 
 def _one_row_each(deltas: ArrayLike, where: Where) -> np.ndarray:

@@ -29,7 +29,7 @@ class Settings(_students.StudentSettings):
 QUICK = Settings(**_students.QUICK | {"counts": (3, 6)})
 LAPTOP = Settings(tasks=64, steps=1400)
 GPU = Settings(
-    seeds=5,
+    seeds=8,
     counts=(32, 64, 128, 261, 522),
     width=1024,
     steps=30_000,

@@ -32,7 +32,7 @@ class Settings(_students.StudentSettings):
 
 QUICK = Settings(**_students.QUICK)
 LAPTOP = Settings(tasks=64, steps=1400)
-GPU = Settings(seeds=5, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **_students.FULL)
+GPU = Settings(seeds=8, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **_students.FULL)
 PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
 
 SOUND = ("random", "equal", "popular")
