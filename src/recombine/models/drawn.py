@@ -21,8 +21,7 @@ from recombine import room
 X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X6
 PRECISION = X3
 """How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
-NARROW, WIDE = 32, 64  # pixels that one block of threads carries through all layers and back: up to 32 columns, 64
-ROWS = 16  # of them to a warp: many small blocks, since a block spends most of its time waiting
+TILE = 64  # pixels that one block of threads carries through all layers and back
 PROGRAMS = 64  # blocks that share a picture, at most; each adds up the gradient of its own pixels
 
 
@@ -46,14 +45,13 @@ class Plan(NamedTuple):
     bent: tuple[tuple[Callable[[jax.Array], jax.Array], int, int], ...]
     used: int
     width: int
-    tile: int
 
 
 def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
     """Whether the kernel takes these shapes: whole tiles in float32, inputs and units up to 64 together, any depth."""
     inputs, units = shapes[0]
-    tiles = pixels // WIDE
-    shared = pixels % WIDE == 0 and _programs(tiles) >= min(tiles, 8)
+    tiles = pixels // TILE
+    shared = pixels % TILE == 0 and _programs(tiles) >= min(tiles, 8)
     return shared and dtype == jnp.float32 and units + max(inputs, 3) <= 64
 
 
@@ -91,18 +89,18 @@ squared_error.defvjp(_remember, _gradients)
 def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind) -> tuple[jax.Array, list[jax.Array]]:
     """Error and gradients: put units in their columns, run the kernel, add up what its blocks found, put back."""
     plan, layers = _plan(kind, x.shape[1]), len(weights)
-    width, tiles = plan.width, len(x) // plan.tile
+    width, tiles = plan.width, len(x) // TILE
     programs = _programs(tiles)
     stack = jnp.stack([_pad(w, width, width) for w in weights])[_moved(np.argsort(plan.place), layers)]
     ins = (jnp.stack(_parts(stack, kind)), _pad(x, len(x), width), y.T)
-    outs = [(layers, plan.used, plan.used), (plan.tile,), (layers, plan.tile, plan.used)]
+    outs = [(layers, plan.used, plan.used), (TILE,), (layers, TILE, plan.used)]
     slopes, errors, _ = pl.pallas_call(
         partial(_block, tiles=tiles // programs, plan=plan, kind=kind),
         grid=(programs,),
         in_specs=[pl.BlockSpec(a.shape, partial(_first, a.ndim)) for a in ins],
         out_specs=[pl.BlockSpec((None, *s), partial(_own, len(s))) for s in outs],
         out_shape=[jax.ShapeDtypeStruct((programs, *s), jnp.float32) for s in outs],
-        compiler_params=triton.CompilerParams(num_warps=plan.tile // ROWS, num_stages=1),
+        compiler_params=triton.CompilerParams(num_warps=2 if width <= 32 else 4, num_stages=1),
         interpret=kind.interpret,
     )(*ins)
     slopes = jnp.pad(2 / y.size * slopes.sum(axis=0), ((0, 0), *[(0, width - plan.used)] * 2))
@@ -120,9 +118,7 @@ def _plan(kind: Kind, inputs: int) -> Plan:
         bent += [] if line else [(function, first, count)]
     width = max(16, 1 << (free[False] - 1).bit_length())
     others = sorted(set(range(width)) - set(place))
-    return Plan(
-        np.asarray(place + others), tuple(bent), -(-free[False] // 8) * 8, width, NARROW if width <= 32 else WIDE
-    )
+    return Plan(np.asarray(place + others), tuple(bent), -(-free[False] // 8) * 8, width)
 
 
 def _linear(function: Callable[[jax.Array], jax.Array]) -> bool:
@@ -155,9 +151,9 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
     The inputs stand in columns of linear units, and so do h, s, v: all layers are alike.
     """
     weights, x, y, slopes, error, kept = refs
-    layers, width, size = weights.shape[1], plan.width, plan.tile
+    layers, width = weights.shape[1], plan.width
     begin = pl.program_id(0) * tiles
-    row, column = (jax.lax.broadcasted_iota(jnp.int32, (size, width), axis) for axis in (0, 1))
+    row, column = (jax.lax.broadcasted_iota(jnp.int32, (TILE, width), axis) for axis in (0, 1))
     # Made once for both ways: the compiler then sees which columns a thread has, and leaves out the other functions.
     bent = [(function, (column - first).astype(jnp.uint32) < count) for function, first, count in plan.bent]
     here, there = (jax.lax.broadcasted_iota(jnp.int32, (width, width), axis) for axis in (0, 1))
@@ -181,7 +177,7 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
         return delta
 
     def tile(i, errors):
-        rows = pl.ds((begin + i) * size, size)
+        rows = pl.ds((begin + i) * TILE, TILE)
         out = jax.lax.fori_loop(0, layers, up, x[rows, :])
         squares, delta = _judged(out, [y[k, rows] for k in range(3)], column, kind)
         _meet(kind)
@@ -190,7 +186,7 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
         return errors + squares
 
     jax.lax.fori_loop(0, layers, clear, None)
-    error[...] = jax.lax.fori_loop(0, tiles, tile, jnp.zeros(size, jnp.float32))
+    error[...] = jax.lax.fori_loop(0, tiles, tile, jnp.zeros(TILE, jnp.float32))
 
 
 def _judged(out: jax.Array, wanted: list[jax.Array], column: jax.Array, kind: Kind) -> tuple[jax.Array, jax.Array]:
