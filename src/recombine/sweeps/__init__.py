@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jax.tree_util import Partial
 from numpy.typing import ArrayLike
 
 from recombine import room
@@ -80,11 +81,11 @@ def slopes(model: CPPN, where: Where, size: int, *, reduce: Reduce = whole) -> A
 
 def one_by_one(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
     """The same as `sweep` the straightforward way: one compiled program draws one whole picture, again and again."""
-    deltas, x = _one_row_each(deltas, where), jnp.asarray(grid(size))
+    deltas, x, kept = _one_row_each(deltas, where), jnp.asarray(grid(size)), Partial(reduce)
     rows, columns = np.array([w.shape for w in model.weights]).T
     begins = np.cumsum(rows * columns) - rows * columns
     places = begins[where.layer] + where.row * columns[where.layer] + where.col
-    found = [_drawn(model, np.asarray(p), d, x, reduce) for p, row in zip(places, deltas, strict=True) for d in row]
+    found = [_drawn(model, p, d, x, kept) for p, row in zip(places, deltas, strict=True) for d in row]
     return jax.tree.map(lambda *a: np.stack(a).reshape(*deltas.shape, *np.shape(a[0])), *jax.device_get(found))
 
 
@@ -98,8 +99,8 @@ def _asked(model: CPPN, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
     return model(x)
 
 
-@eqx.filter_jit
-def _drawn(model: CPPN, place: np.ndarray, delta: np.ndarray, x: jax.Array, reduce: Reduce) -> Any:
+@jax.jit
+def _drawn(model: CPPN, place: ArrayLike, delta: ArrayLike, x: jax.Array, reduce: Reduce) -> Any:
     """What is kept of the picture after one change; the weight is counted through all matrices."""
     weights, apart = ravel_pytree(model.weights)
     return reduce(eqx.tree_at(lambda m: m.weights, model, apart(weights.at[place].add(delta)))(x)[0])
