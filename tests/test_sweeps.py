@@ -63,7 +63,7 @@ def test_blocks_and_groups_do_not_show(columns, model, where, truth, monkeypatch
 
 def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monkeypatch):
     monkeypatch.setattr(room, "device_memory", lambda: 2**20)
-    fit = sweeps._room(model, SIZE, 1000)
+    fit = sweeps._room(model, SIZE)
     assert (fit.block, fit.threads) == (SIZE**2, 1)
     assert 4 * room.COPIES * 9 * fit.group * fit.block <= room.SHARE * 2**20 / sweeps.CALLERS
     assert fit.group > 5

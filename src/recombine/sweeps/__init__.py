@@ -31,8 +31,12 @@ PICTURES = 16
 """Pictures that one call of the program returns on a CPU, whose cores take turns at the calls."""
 CALLERS = 8
 """Sweeps that may go on at once on an accelerator: each plans with that part of its memory."""
+GROUP, GROUPS = 64, 16
+"""Pictures computed together on an accelerator, and groups of them a call, memory permitting: few programs."""
 RETURNED = 2**28
 """Bytes that one call returns on an accelerator, at most, if they hold a group."""
+MATRICES = 8
+"""Matrices are filled up to a multiple of this, so that networks of other depths share a program."""
 Reduce = Callable[[jax.Array], Any]
 """From a picture (pixels, 3) to what is kept of it; as `jax.tree_util.Partial` it may hold arrays of its own."""
 _Kind = tuple[Callable[..., jax.Array], Reduce]
@@ -118,7 +122,7 @@ def _in_turn(model: CPPN, where: Where, deltas: np.ndarray, size: int, kind: _Ki
     shapes = np.array([w.shape for w in model.weights])
     if np.max(where.layer) >= len(shapes) or np.any(np.stack(where[1:], axis=1) >= shapes[where.layer]):
         raise ValueError("some of these weights are not in the network")
-    stack, fit = _stacked(model), _room(model, size, np.bincount(where.layer).max() * deltas.shape[1])
+    stack, fit = _stacked(model), _room(model, size)
     place, groups = _grouped(where, deltas, fit.group)
     found = _in_calls(stack, _plain(stack, _blocks(stack, size, fit.block)), groups, fit, kind)
     back = np.argsort(np.ma.masked_less(place.ravel(), 0).filled(place.size), kind="stable")[: deltas.size]
@@ -145,15 +149,14 @@ def _grouped(where: Where, deltas: np.ndarray, group: int) -> tuple[np.ndarray, 
 
 
 class _Stack(eqx.Module):
-    """All matrices, transposed and padded with zeros to one shape (depth + 2, H, H); the last one copies."""
+    """All matrices, transposed and padded with zeros to one shape (matrices, H, H).
+
+    `depth` is the number of hidden layers: matrix `depth` makes h, s, v, the one after it copies, others are zero.
+    """
 
     weights: jax.Array
+    depth: jax.Array
     mix: Mix = eqx.field(static=True)
-
-    @property
-    def depth(self) -> int:
-        """The number of hidden layers: matrix `depth` makes h, s, v."""
-        return len(self.weights) - 2
 
     def product(self, i: ArrayLike, h: jax.Array) -> jax.Array:
         return _dot(self.weights[i], h)
@@ -176,7 +179,8 @@ def _stacked(model: CPPN) -> _Stack:
         raise ValueError(f"a sweep draws from the 4 inputs of a pixel, the network has {matrices[0].shape[1]}")
     most = max(max(m.shape) for m in matrices)
     padded = [np.pad(m, [(0, most - n) for n in m.shape]) for m in (*matrices, np.eye(3, dtype=np.float32))]
-    return _Stack(jnp.asarray(np.stack(padded)), model.mix)
+    padded += [np.zeros_like(padded[0])] * (-len(padded) % MATRICES)
+    return _Stack(jnp.asarray(np.stack(padded)), jnp.asarray(len(matrices) - 1), model.mix)
 
 
 def _dot(weight: jax.Array, h: jax.Array) -> jax.Array:
@@ -184,30 +188,26 @@ def _dot(weight: jax.Array, h: jax.Array) -> jax.Array:
 
 
 class _Room(NamedTuple):
-    """Pictures computed together, pixels of each computed together and in all, calls at a time, pictures a call."""
+    """Pictures computed together, pixels of each computed together and in all, calls at a time, groups a call."""
 
     group: int
     block: int
     pixels: int
     threads: int
-    most: int | None
+    groups: int
 
 
-def _room(model: CPPN, size: int, pictures: int) -> _Room:
+def _room(model: CPPN, size: int) -> _Room:
     """As many columns as share a core's cache, on each core, or fit an accelerator's memory."""
     limit, pixels = room.device_memory(), size**2
     units = max(max(w.shape) for w in model.weights)
     share = 0 if limit is None else int(room.SHARE * limit) // CALLERS
     fit = COLUMNS if limit is None else min(MOST_COLUMNS, share // (4 * room.COPIES * units))
     block = min(pixels, fit)
-    group = fit // block if limit is None else min(fit // block, _power(pictures))
-    # The program keeps one core busy: its products are too small to be shared out.
-    return _Room(group, block, pixels, *((os.cpu_count() or 1, PICTURES) if limit is None else (1, None)))
-
-
-def _power(number: int) -> int:
-    """The next power of two: few programs are compiled."""
-    return 2 ** int(np.ceil(np.log2(max(number, 1))))
+    if limit is None:
+        # The program keeps one core busy: its products are too small to be shared out.
+        return _Room(fit // block, block, pixels, os.cpu_count() or 1, max(1, PICTURES // (fit // block)))
+    return _Room(min(fit // block, GROUP), block, pixels, 1, GROUPS)
 
 
 def _blocks(stack: _Stack, size: int, block: int) -> jax.Array:
@@ -232,7 +232,7 @@ def _plain(stack: _Stack, x: jax.Array) -> _Plain:
             z = stack.product(i, h)
             return z, _Plain(h, z)
 
-        return jax.lax.scan(onwards, x, jnp.arange(stack.depth + 2))[1]
+        return jax.lax.scan(onwards, x, jnp.arange(len(stack.weights)))[1]
 
     return jax.tree.map(lambda a: a.swapaxes(0, 1), jax.lax.map(block, x))
 
@@ -241,20 +241,24 @@ def _in_calls(stack: _Stack, plain: _Plain, groups: _Groups, fit: _Room, kind: _
     """What is kept of each change, one after the other, some calls of the program at a time."""
     count = len(groups.layer)
     one = jax.eval_shape(kind[1], jax.ShapeDtypeStruct((fit.pixels, 3), jnp.float32))
-    room_for = RETURNED // max(1, sum(s.size * s.dtype.itemsize for s in jax.tree.leaves(one)))
-    most = fit.most or min(room_for, fit.group * _power(count))
-    length = max(1, most // fit.group)
+    returned = fit.group * sum(s.size * s.dtype.itemsize for s in jax.tree.leaves(one))
+    length = max(1, min(fit.groups, RETURNED // max(1, returned)))
     step = max(1, min(length, -(-count // fit.threads)))
 
     def call(first: int) -> Any:
         some = [a[first : first + step] for a in groups]
         filled = (jnp.asarray(np.pad(a, [(0, length - len(a)), *[(0, 0)] * (a.ndim - 1)])) for a in some)
-        found = jax.device_get(_swept(stack, plain, (_Groups(*filled), jnp.asarray(len(some[0]))), fit, kind))
-        return jax.tree.map(lambda a: a[: len(some[0])].reshape(-1, *a.shape[2:]), found)
+        found = _swept(stack, plain, (_Groups(*filled), jnp.asarray(len(some[0]))), fit, kind)
+        return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), jax.device_get(_first(found, len(some[0]))))
 
     with ThreadPoolExecutor(fit.threads) as pool:
         parts = list(pool.map(call, range(0, count, step)))
     return jax.tree.map(lambda *a: np.concatenate(a), *parts)
+
+
+def _first(found: Any, count: int) -> Any:
+    """So many of each, lest the others travel; all of them need no program of their own."""
+    return jax.tree.map(lambda a: a if count == len(a) else a[:count], found)
 
 
 @eqx.filter_jit
