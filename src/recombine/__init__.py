@@ -80,7 +80,7 @@ _HOME = {
     "optimisers": "adamw adamw_cosine muon unit_adam",
     "train": "Recipe fit member_keys newborn population",
     "sweeps": "every_weight one_by_one slopes sweep",
-    "sweeps.contrast": "contrast inside",
+    "sweeps.contrast": "contrast exceeding inside",
     "sweeps.matching": "matched",
     "sweeps.rotation": "rotated",
     "sweeps.scores": "score unit_maps",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -207,12 +208,21 @@ def side_by_side(function: Callable[[Any], Any], items: Iterable[Any], *, watch:
 
     first, *others = items
     found = [function(first)]
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, CALLERS)) as pool:
+    with one_core_each(), ThreadPoolExecutor(min(os.cpu_count() or 1, CALLERS)) as pool:
         for one in pool.map(function, others):
             found.append(one)
             if watch:
                 watch.measured(len(found), 1 + len(others))
     return found
+
+
+def one_core_each() -> AbstractContextManager:
+    """While threads share out the work, NumPy's products do not start threads of their own."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    return threadpool_limits(1, "blas")
 
 
 def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:

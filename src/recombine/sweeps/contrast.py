@@ -17,8 +17,12 @@ from recombine.sweeps.scores import map_features, swept_features, unit_maps
 
 def contrast(first: CPPN, second: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, float]:
     """For each measure of `inside`, the chance that a value of the second network exceeds one of the first."""
-    one, two = (inside(model, size, weights=weights, seed=seed) for model in (first, second))
-    return {name: _exceeds(one[name], two[name]) for name in one}
+    return exceeding(*(inside(model, size, weights=weights, seed=seed) for model in (first, second)))
+
+
+def exceeding(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> dict[str, float]:
+    """The same of measures that were taken."""
+    return {name: _exceeds(first[name], second[name]) for name in first}
 
 
 def inside(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, np.ndarray]:

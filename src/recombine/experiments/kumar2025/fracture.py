@@ -11,6 +11,7 @@ with its linear units turned (`rotated`) is the control: unit-level scores must 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,18 +45,32 @@ def run(cell: _pictures.Cell, watch) -> list[dict]:
     run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
     what = {"condition": f"{TRAINED}, {cell.goal}", "kind": TRAINED}
     rows = _pictures.described(settings, goal, run, cell.members, watch=watch, at_end=True, **what)
-    for i, seed in enumerate(cell.members):
-        if run.diverged_at[i] < 0:
-            rows[i] |= apart(settings, goal, run[i].model, seed)
-            rows[i] |= _looks.looks(run[i].model, seed) if seed == 0 else {}
-        rows += [composed(settings, goal, kind, model, seed) for kind, model in without_training(goal, seed).items()]
+
+    def beside(which: tuple[int, int]) -> list[dict]:
+        i, seed = which
+        trained = None if run.diverged_at[i] >= 0 else run[i].model
+        return compared(settings, goal, trained, seed)
+
+    found = _pictures.side_by_side(beside, list(enumerate(cell.members)))
+    return [row | more[0] for row, more in zip(rows, found, strict=True)] + [row for more in found for row in more[1:]]
+
+
+def compared(settings: Settings, goal: _pictures.Goal, trained: Any, seed: int) -> list[dict]:
+    """How the network trained with a seed differs inside from the composed one; then rows of those not trained here."""
+    inside = partial(rc.inside, size=settings.size, weights=settings.swept, seed=seed)
+    known = inside(goal.model)
+
+    def apart(model: Any) -> dict[str, float]:
+        """How often a value of a network exceeds one of the composed network, measure by measure."""
+        return {f"more {name}": value for name, value in rc.exceeding(known, inside(model)).items()}
+
+    rows: list[dict] = [{} if trained is None else apart(trained) | (_looks.looks(trained, seed) if seed == 0 else {})]
+    for kind, model in without_training(goal, seed).items():
+        what = {"condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed}
+        shown = _looks.looks(model, seed) if seed == 0 and kind == COMPOSED else {}
+        more = apart(model) if kind == TURNED else {}
+        rows.append(what | _pictures.scored(settings, goal, model, seed) | shown | more)
     return rows
-
-
-def apart(settings: Settings, goal: _pictures.Goal, model: Any, seed: int) -> dict[str, float]:
-    """How often a value of a network exceeds one of the composed network, measure by measure."""
-    found = rc.contrast(goal.model, model, settings.size, weights=settings.swept, seed=seed)
-    return {f"more {name}": value for name, value in found.items()}
 
 
 def without_training(goal: _pictures.Goal, seed: int) -> dict:
@@ -64,13 +79,6 @@ def without_training(goal: _pictures.Goal, seed: int) -> dict:
 
     found = {COMPOSED: goal.model, TURNED: rc.rotated(goal.model, jax.random.key(seed))}
     return found | ({OTHERS: goal.trained} if goal.trained is not None else {})
-
-
-def composed(settings: Settings, goal: _pictures.Goal, kind: str, model, seed: int) -> dict:
-    what = {"condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed}
-    shown = _looks.looks(model, seed) if seed == 0 and kind == COMPOSED else {}
-    shown |= apart(settings, goal, model, seed) if kind == TURNED else {}
-    return what | _pictures.scored(settings, goal, model, seed) | shown
 
 
 def controls(settings: Settings) -> list[dict]:
