@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,8 +12,9 @@ import pytest
 
 from recombine import room, sweeps
 from recombine.bench import sweep as bench
+from recombine.models import tiles
 from recombine.models.cppn import CPPN, parse_mix
-from recombine.sweeps import Where, every_weight, looked_at, one_by_one, slopes, sweep
+from recombine.sweeps import Where, every_weight, kernel, looked_at, one_by_one, slopes, sweep
 from recombine.sweeps.matching import FAINT, matched
 from recombine.tasks.pictures import grid
 
@@ -68,6 +71,21 @@ def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monke
     assert 4 * room.COPIES * 9 * fit.group * fit.block <= room.SHARE * 2**20 / sweeps.CALLERS
     assert fit.group > 5
     assert np.abs(sweep(model, where, DELTAS, SIZE) - truth).max() <= 1e-5
+
+
+@pytest.mark.parametrize("text", [*MIXES.values(), "2;gaussian:9,sin:4", "1;cache:20,gaussian:8,sin:12"])
+def test_the_kernel_draws_what_is_drawn_one_by_one(text, monkeypatch):
+    """Interpreted, at a size that no other test compiles for."""
+    monkeypatch.setattr(room, "device_memory", lambda: 2**24)
+    monkeypatch.setattr(tiles, "Kind", partial(tiles.Kind, interpret=True))
+    monkeypatch.setattr(tiles, "available", lambda: True)
+    used = []
+    monkeypatch.setattr(kernel, "colours", lambda *given, whole=kernel.colours: used.append(1) or whole(*given))
+    model = made(text)
+    where = every_weight(model, 12)
+    assert set(where.layer) == set(range(len(model.weights)))
+    assert np.abs(sweep(model, where, DELTAS, 16) - one_by_one(model, where, DELTAS, 16)).max() <= 2e-5
+    assert used
 
 
 def test_each_weight_may_have_deltas_of_its_own_in_any_order(model, where, truth):

@@ -14,7 +14,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 import recombine as rc
-from recombine.models import drawn
+from recombine.models import drawn, tiles
 from recombine.models.cppn import UNITS, channels, parse_mix
 
 ROUNDED = jax.lax.DotAlgorithmPreset.TF32_TF32_F32  # which an interpreter computes in full float32
@@ -26,7 +26,7 @@ def both(mix, depth, size, precision, seed=0):
     models = rc.newborn(lambda key: rc.CPPN(mix, depth, key=key), rc.member_keys(seed, range(2)))
     x = jnp.asarray(rc.grid(size))
     y = jnp.asarray(np.random.default_rng(0).uniform(size=(2, size**2, 3)), jnp.float32)
-    kind = drawn.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision, interpret=True)
+    kind = tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision, interpret=True)
     one = jax.tree.map(lambda a: a[0], models)
 
     def kernel(weights, y):
@@ -47,13 +47,13 @@ def same(pairs, share):
 @pytest.mark.parametrize("blocks", [1, 2, 64])
 def test_the_kernel_gives_the_plain_networks_error_and_gradients(blocks, monkeypatch):
     """Four tiles: all by one block, two by each of two, one by each of four."""
-    monkeypatch.setattr(drawn, "PROGRAMS", blocks)
+    monkeypatch.setattr(tiles, "PROGRAMS", blocks)
     mix = (("cache", 2), ("gaussian", 2), ("sigmoid", 1), ("sin", 1))
-    assert same(both(mix, 3, 16, drawn.X3), share=1e-4)
+    assert same(both(mix, 3, 16, tiles.X3), share=1e-4)
 
 
 def test_every_type_of_unit_has_its_own_value_and_slope():
-    assert same(both(tuple((name, 1) for name in sorted(UNITS)), 2, 8, drawn.X6), share=1e-5)
+    assert same(both(tuple((name, 1) for name in sorted(UNITS)), 2, 8, tiles.X6), share=1e-5)
 
 
 def test_a_wide_network_of_more_than_32_columns_is_taken():
@@ -67,29 +67,29 @@ def test_a_network_without_linear_units_and_one_of_nothing_else_are_taken():
 
 def test_the_kernel_takes_whole_tiles_of_small_networks_in_float32():
     shapes = [(4, 22), *[(22, 22)] * 11, (22, 3)]
-    assert drawn.fits(256 * 256, shapes, jnp.float32)
-    assert not drawn.fits(100, shapes, jnp.float32)
-    assert not drawn.fits(536 * 536, shapes, jnp.float32), "67 x 67 tiles cannot be shared out"
-    assert not drawn.fits(256, shapes, jnp.bfloat16)
-    assert drawn.fits(48 * 48, [(4, 38), *[(38, 38)] * 32, (38, 3)], jnp.float32)
-    assert not drawn.fits(256, [(4, 61), (61, 3)], jnp.float32)
+    assert tiles.fits(256 * 256, shapes, jnp.float32)
+    assert not tiles.fits(100, shapes, jnp.float32)
+    assert not tiles.fits(536 * 536, shapes, jnp.float32), "67 x 67 tiles cannot be shared out"
+    assert not tiles.fits(256, shapes, jnp.bfloat16)
+    assert tiles.fits(48 * 48, [(4, 38), *[(38, 38)] * 32, (38, 3)], jnp.float32)
+    assert not tiles.fits(256, [(4, 61), (61, 3)], jnp.float32)
 
 
 def test_sine_and_cosine_are_exact_to_3e_7_up_to_a_thousand():
     x = np.concatenate([np.linspace(-1e3, 1e3, 100_001), np.linspace(-8, 8, 100_001), np.arange(-300, 300) * np.pi])
     x = x.astype(np.float32)
-    sine, cosine = jax.jit(drawn.sine_and_cosine)(x)
+    sine, cosine = jax.jit(tiles.sine_and_cosine)(x)
     assert np.abs(sine - np.sin(x.astype(np.float64))).max() < 3e-7
     assert np.abs(cosine - np.cos(x.astype(np.float64))).max() < 3e-7
     far = np.asarray([1e5, 1e6, 1e7, 1e10, 1e20, 3e38], np.float32)
-    assert all(np.abs(a).max() < 1.001 for a in drawn.sine_and_cosine(jnp.concatenate([far, -far])))
+    assert all(np.abs(a).max() < 1.001 for a in tiles.sine_and_cosine(jnp.concatenate([far, -far])))
 
 
-@pytest.mark.parametrize(("precision", "bits"), [(drawn.X3, 16), (drawn.X6, 24)])
+@pytest.mark.parametrize(("precision", "bits"), [(tiles.X3, 16), (tiles.X6, 24)])
 def test_the_parts_of_a_number_add_up_to_it(precision, bits):
     draw = np.random.default_rng(0)
     numbers = (draw.normal(size=10_000) * 2.0 ** draw.integers(-60, 60, 10_000)).astype(np.float32)
-    parts = drawn._parts(jnp.asarray(numbers), drawn.Kind((), channels, precision))
+    parts = tiles.parts(jnp.asarray(numbers), tiles.Kind((), channels, precision))
     assert all(part.dtype == jnp.bfloat16 for part in parts)
     assert np.all(np.abs(sum(np.asarray(part, np.float64) for part in parts) - numbers) <= 2.0**-bits * np.abs(numbers))
 
@@ -114,11 +114,11 @@ def cuda():
     return for_cuda
 
 
-@pytest.mark.parametrize("precision", [drawn.X3, drawn.X6, ROUNDED])
+@pytest.mark.parametrize("precision", [tiles.X3, tiles.X6, ROUNDED])
 @pytest.mark.parametrize("text", ["12;cache:15,gaussian:4,identity:2,sin:1", "33;cache:17,cos:4,gaussian:9,tanh:8"])
 def test_a_population_is_one_call_of_a_kernel_that_a_gpu_takes(cuda, text, precision):
     depth, mix = parse_mix(text)
-    kind = drawn.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision)
+    kind = tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision)
     shapes = [
         w.shape for w in eqx.filter_eval_shape(lambda key: rc.CPPN(mix, depth, key=key), jax.random.key(0)).weights
     ]
@@ -128,11 +128,11 @@ def test_a_population_is_one_call_of_a_kernel_that_a_gpu_takes(cuda, text, preci
     program = cuda(jax.vmap(slopes, in_axes=(0, None, None)), weights, x, y)
     assert sum(program.count(f"custom_call @{name}") for name in CALLS) == 1
     grids = re.findall(r"grid_x = (\d+) : i32, grid_y = (\d+) : i32", program)
-    assert grids in ([], [(str(drawn.PROGRAMS), "5")])
+    assert grids in ([], [(str(tiles.PROGRAMS), "5")])
 
 
 def test_networks_on_a_gpu_are_trained_by_the_kernel_where_it_fits(cuda, monkeypatch):
-    monkeypatch.setattr(drawn, "available", lambda: True)
+    monkeypatch.setattr(tiles, "available", lambda: True)
     models = rc.newborn(lambda key: rc.CPPN((("cache", 2), ("sin", 1)), 2, key=key), rc.member_keys(0, range(2)))
 
     def calls(pixels):

@@ -14,7 +14,7 @@ import recombine as rc
 from recombine.bench import device, spread
 from recombine.bench._students import Clock
 from recombine.bench.sweep import MIX
-from recombine.models import drawn
+from recombine.models import drawn, tiles
 from recombine.models.cppn import CPPN, parse_mix
 
 AUTHORS = 2_490
@@ -34,7 +34,7 @@ class Plain(CPPN):
 class Bits16(CPPN):
     """The network in its kernel, factors rounded to 16 bits."""
 
-    precision, interpret = drawn.X3, False
+    precision, interpret = tiles.X3, False
 
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
         kind = self.kernel()._replace(precision=self.precision, interpret=self.interpret)
@@ -50,7 +50,7 @@ class Bits11(Bits16):
 class Bits24(Bits16):
     """Not rounded: all 24 bits of float32."""
 
-    precision = drawn.X6
+    precision = tiles.X6
 
 
 KERNELS = {"kernel, 16 bits": Bits16, "kernel, 11 bits": Bits11, "kernel, 24 bits": Bits24}

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import UserError
-from recombine.models import drawn
+from recombine.models import drawn, tiles
 from recombine.models.layers import CUT
 
 Mix = tuple[tuple[str, int], ...]
@@ -59,16 +59,16 @@ class CPPN(eqx.Module):
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """The mean of (network(x) - y)^2 over a whole picture: in one kernel where it fits, else as above.
 
-        The kernel rounds the factors of products to 16 bits (`drawn.PRECISION`), the plain program does not.
+        The kernel rounds the factors of products to 16 bits (`tiles.PRECISION`), the plain program does not.
         """
         shapes = [w.shape for w in self.weights]
-        if drawn.available() and x.ndim == 2 and drawn.fits(len(x), shapes, x.dtype):
+        if tiles.available() and x.ndim == 2 and tiles.fits(len(x), shapes, x.dtype):
             return drawn.squared_error(list(self.weights), x, y, self.kernel())
         return jnp.mean((self._across(x) - jnp.swapaxes(y, -1, -2)) ** 2)
 
-    def kernel(self) -> drawn.Kind:
+    def kernel(self) -> tiles.Kind:
         """What the kernel has to know of the network."""
-        return drawn.Kind(tuple((UNITS[name], count) for name, count in self.mix), channels)
+        return tiles.Kind(tuple((UNITS[name], count) for name, count in self.mix), channels)
 
     def _across(self, x: jax.Array) -> jax.Array:
         """The colours (..., 3, pixels), computed with a unit a row: on a CPU that takes a fifth less time."""

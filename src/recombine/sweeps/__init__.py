@@ -20,7 +20,8 @@ from jax.tree_util import Partial
 from numpy.typing import ArrayLike
 
 from recombine import room
-from recombine.models.cppn import CPPN, LINEAR, UNITS, Mix, bent, hsv_to_rgb
+from recombine.models.cppn import CPPN
+from recombine.sweeps.after import Groups, Plain, Stack, changed, plain_network, slope, stacked
 from recombine.tasks.pictures import grid
 
 COLUMNS = 1024
@@ -35,8 +36,6 @@ GROUP, GROUPS = 64, 16
 """Pictures computed together on an accelerator, and groups of them a call, memory permitting: few programs."""
 RETURNED = 2**28
 """Bytes that one call returns on an accelerator, at most, if they hold a group."""
-MATRICES = 8
-"""Matrices are filled up to a multiple of this, so that networks of other depths share a program."""
 Reduce = Callable[[jax.Array], Any]
 """From a picture (pixels, 3) to what is kept of it; as `jax.tree_util.Partial` it may hold arrays of its own."""
 _Kind = tuple[Callable[..., jax.Array], Reduce]
@@ -74,13 +73,13 @@ def sweep(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Re
     z_l[j] by delta h_l[i], hence the next sums by W_{l+1}[j] (f(z_l[j] + delta h_l[i]) - f(z_l[j])). Only layers after
     that are computed again. Pictures beyond a chunk exist only as what `reduce` leaves of them.
     """
-    return _in_turn(model, where, _one_row_each(deltas, where), size, (_changed, reduce))
+    return _in_turn(model, where, _one_row_each(deltas, where), size, (changed, reduce))
 
 
 def slopes(model: CPPN, where: Where, size: int, *, reduce: Reduce = whole) -> Any:
     """What the linear function `reduce` makes of the derivative of the picture in each weight: (weights, ...)."""
     at_zero = np.zeros((len(where.layer), 1), np.float32)
-    return jax.tree.map(lambda a: a[:, 0], _in_turn(model, where, at_zero, size, (_slope, reduce)))
+    return jax.tree.map(lambda a: a[:, 0], _in_turn(model, where, at_zero, size, (slope, reduce)))
 
 
 def one_by_one(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
@@ -122,69 +121,21 @@ def _in_turn(model: CPPN, where: Where, deltas: np.ndarray, size: int, kind: _Ki
     shapes = np.array([w.shape for w in model.weights])
     if np.max(where.layer) >= len(shapes) or np.any(np.stack(where[1:], axis=1) >= shapes[where.layer]):
         raise ValueError("some of these weights are not in the network")
-    stack, fit = _stacked(model), _room(model, size)
+    stack, fit = stacked(model), _room(model, size)
     place, groups = _grouped(where, deltas, fit.group)
-    found = _in_calls(stack, _plain(stack, _blocks(stack, size, fit.block)), groups, fit, kind)
+    found = _in_calls(stack, plain_network(stack, _blocks(stack, size, fit.block)), groups, fit, kind)
     back = np.argsort(np.ma.masked_less(place.ravel(), 0).filled(place.size), kind="stable")[: deltas.size]
     return jax.tree.map(lambda a: a[back].reshape(*deltas.shape, *a.shape[1:]), found)
 
 
-class _Groups(NamedTuple):
-    """Changes in groups, each of one matrix: its number (groups,), and rows, columns, deltas (groups, changes)."""
-
-    layer: Any
-    row: Any
-    col: Any
-    delta: Any
-
-
-def _grouped(where: Where, deltas: np.ndarray, group: int) -> tuple[np.ndarray, _Groups]:
+def _grouped(where: Where, deltas: np.ndarray, group: int) -> tuple[np.ndarray, Groups]:
     """The changes in groups, and each one's place among all; a matrix's last group is filled up, with places of -1."""
     layer = np.repeat(where.layer, deltas.shape[1])
     mine = [np.flatnonzero(layer == i) for i in np.unique(layer)]
     filled = [np.pad(m, (0, -len(m) % group), constant_values=-1).reshape(-1, group) for m in mine]
     place = np.concatenate(filled)
     row, col = (np.repeat(a, deltas.shape[1])[place] for a in (where.row, where.col))
-    return place, _Groups(layer[place[:, 0]], row, col, deltas.ravel()[place])
-
-
-class _Stack(eqx.Module):
-    """All matrices, transposed and padded with zeros to one shape (matrices, H, H).
-
-    `depth` is the number of hidden layers: matrix `depth` makes h, s, v, the one after it copies, others are zero.
-    """
-
-    weights: jax.Array
-    depth: jax.Array
-    mix: Mix = eqx.field(static=True)
-
-    def product(self, i: ArrayLike, h: jax.Array) -> jax.Array:
-        return _dot(self.weights[i], h)
-
-    def bent(self, z: jax.Array) -> jax.Array:
-        return bent(self.mix, z)
-
-    def bent_by(self, z: jax.Array, unit: jax.Array) -> jax.Array:
-        """The same where z is (blocks, changes, pixels) and each change is of a unit of its own; -1 is a linear one."""
-        kinds = np.repeat(np.arange(len(self.mix)), [count for _, count in self.mix])
-        kind = jnp.asarray(np.append(kinds, -1))[unit, None]
-        for i, (name, _) in enumerate(self.mix):
-            z = z if name in LINEAR else jnp.where(kind == i, UNITS[name](z), z)
-        return z
-
-
-def _stacked(model: CPPN) -> _Stack:
-    matrices = [np.asarray(w, np.float32).T for w in model.weights]
-    if matrices[0].shape[1] != 4:
-        raise ValueError(f"a sweep draws from the 4 inputs of a pixel, the network has {matrices[0].shape[1]}")
-    most = max(max(m.shape) for m in matrices)
-    padded = [np.pad(m, [(0, most - n) for n in m.shape]) for m in (*matrices, np.eye(3, dtype=np.float32))]
-    padded += [np.zeros_like(padded[0])] * (-len(padded) % MATRICES)
-    return _Stack(jnp.asarray(np.stack(padded)), jnp.asarray(len(matrices) - 1), model.mix)
-
-
-def _dot(weight: jax.Array, h: jax.Array) -> jax.Array:
-    return jnp.matmul(weight, h, precision=jax.lax.Precision.HIGHEST)
+    return place, Groups(layer[place[:, 0]], row, col, deltas.ravel()[place])
 
 
 class _Room(NamedTuple):
@@ -210,34 +161,14 @@ def _room(model: CPPN, size: int) -> _Room:
     return _Room(min(fit // block, GROUP), block, pixels, 1, GROUPS)
 
 
-def _blocks(stack: _Stack, size: int, block: int) -> jax.Array:
+def _blocks(stack: Stack, size: int, block: int) -> jax.Array:
     """The inputs in blocks of pixels (blocks, H, pixels), the last filled up with zeros."""
     x, high = grid(size), stack.weights.shape[1]
     x = np.pad(x, [(0, -len(x) % block), (0, high - x.shape[1])])
     return jnp.asarray(x.reshape(-1, block, high).swapaxes(1, 2))
 
 
-class _Plain(NamedTuple):
-    """The unchanged network in blocks of pixels: each matrix's inputs h and sums z, (matrices, blocks, H, pixels)."""
-
-    inputs: jax.Array
-    sums: jax.Array
-
-
-@eqx.filter_jit
-def _plain(stack: _Stack, x: jax.Array) -> _Plain:
-    def block(x: jax.Array) -> _Plain:
-        def onwards(z: jax.Array, i: jax.Array) -> tuple[jax.Array, _Plain]:
-            h = jnp.where((i > 0) & (i <= stack.depth), stack.bent(z), z)
-            z = stack.product(i, h)
-            return z, _Plain(h, z)
-
-        return jax.lax.scan(onwards, x, jnp.arange(len(stack.weights)))[1]
-
-    return jax.tree.map(lambda a: a.swapaxes(0, 1), jax.lax.map(block, x))
-
-
-def _in_calls(stack: _Stack, plain: _Plain, groups: _Groups, fit: _Room, kind: _Kind) -> Any:
+def _in_calls(stack: Stack, plain: Plain, groups: Groups, fit: _Room, kind: _Kind) -> Any:
     """What is kept of each change, one after the other, some calls of the program at a time."""
     count = len(groups.layer)
     one = jax.eval_shape(kind[1], jax.ShapeDtypeStruct((fit.pixels, 3), jnp.float32))
@@ -248,7 +179,7 @@ def _in_calls(stack: _Stack, plain: _Plain, groups: _Groups, fit: _Room, kind: _
     def call(first: int) -> Any:
         some = [a[first : first + step] for a in groups]
         filled = (jnp.asarray(np.pad(a, [(0, length - len(a)), *[(0, 0)] * (a.ndim - 1)])) for a in some)
-        found = _swept(stack, plain, (_Groups(*filled), jnp.asarray(len(some[0]))), fit, kind)
+        found = _swept(stack, plain, (Groups(*filled), jnp.asarray(len(some[0]))), fit, kind)
         return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), jax.device_get(_first(found, len(some[0]))))
 
     with ThreadPoolExecutor(fit.threads) as pool:
@@ -262,50 +193,18 @@ def _first(found: Any, count: int) -> Any:
 
 
 @eqx.filter_jit
-def _swept(stack: _Stack, plain: _Plain, some: tuple[_Groups, jax.Array], fit: _Room, kind: _Kind) -> Any:
+def _swept(stack: Stack, plain: Plain, some: tuple[Groups, jax.Array], fit: _Room, kind: _Kind) -> Any:
     """Groups, and how many of them count: one program for every matrix."""
     (groups, count), (draw, reduce) = some, kind
 
-    def pictures(group: _Groups) -> Any:
+    def pictures(group: Groups) -> Any:
         colours = draw(stack, plain, group)
         return jax.vmap(reduce)(colours.swapaxes(0, 1).reshape(fit.group, -1, 3)[:, : fit.pixels])
 
     def advance(i: jax.Array, kept: Any) -> Any:
-        new = pictures(_Groups(*(a[i] for a in groups)))
+        new = pictures(Groups(*(a[i] for a in groups)))
         return jax.tree.map(lambda a, b: jax.lax.dynamic_update_index_in_dim(a, b, i, 0), kept, new)
 
-    shapes = jax.eval_shape(lambda: pictures(_Groups(*(a[0] for a in groups))))
+    shapes = jax.eval_shape(lambda: pictures(Groups(*(a[0] for a in groups))))
     kept = jax.tree.map(lambda s: jnp.zeros((len(groups.layer), *s.shape), s.dtype), shapes)
     return jax.lax.fori_loop(0, count, advance, kept)
-
-
-def _changed(stack: _Stack, plain: _Plain, group: _Groups) -> jax.Array:
-    """The colours (blocks, changes, pixels, 3) after each change of one matrix."""
-    layer, row, col, delta = group
-    unit = jnp.where(layer < stack.depth, col, -1)  # h, s and v are linear
-    old, given = plain.sums[layer][:, col], plain.inputs[layer][:, row]
-    new = old + delta[:, None] * given
-    moved = stack.bent_by(new, unit) - stack.bent_by(old, unit)
-    onwards = stack.weights[layer + 1][:, col, None]
-
-    def read_out(z: jax.Array) -> jax.Array:
-        return _dot(stack.weights[stack.depth, :3], stack.bent(z))
-
-    def block(given: tuple[jax.Array, jax.Array]) -> jax.Array:
-        i, moved = given
-        after = plain.sums[layer + 1, i]
-        z = (after[:, None] + onwards * moved).reshape(len(after), -1)
-        z = jax.lax.fori_loop(layer + 2, stack.depth, lambda i, z: stack.product(i, stack.bent(z)), z)
-        hsv = jax.lax.cond(layer + 1 < stack.depth, read_out, lambda z: z[:3], z)
-        return hsv_to_rgb(hsv.reshape(3, len(col), -1).transpose(1, 2, 0))
-
-    return jax.lax.map(block, (jnp.arange(len(moved)), moved))
-
-
-def _slope(stack: _Stack, plain: _Plain, group: _Groups) -> jax.Array:
-    """The derivative of the same colours in each change."""
-
-    def at(delta: jax.Array) -> jax.Array:
-        return _changed(stack, plain, group._replace(delta=delta))
-
-    return jax.jvp(at, (group.delta,), (jnp.ones_like(group.delta),))[1]
