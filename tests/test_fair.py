@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info
 
 from recombine.claims import judge_all
-from recombine.experiments import _fair
+from recombine.experiments import _fair, _pictures
 from recombine.experiments.do2026 import depth, pruning, wiring
 from recombine.experiments.do2026._methods import DENSE, GRADUAL, METHODS, NARROW, PAPERS, RANDOM, SIMILAR
 
@@ -93,3 +94,13 @@ def test_methods_that_mostly_do_not_draw_are_no_rivals():
     rows = table((SIMILAR, *PAPERS), by="method", draws={(RANDOM, goal): 0.2 for goal in PICTURES})
     assert RANDOM not in pruning.able(rows, PAPERS)
     assert len(pruning.able(rows, PAPERS)) == len(PAPERS) - 1
+
+
+def test_threads_that_share_out_networks_keep_to_one_core_each():
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    before = threads()
+    with _pictures.one_core_each():
+        assert threads() == {1}
+    assert threads() == before

@@ -9,12 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.tree_util import Partial
 
 from recombine import room, sweeps
 from recombine.bench import sweep as bench
 from recombine.models import tiles
 from recombine.models.cppn import CPPN, parse_mix
 from recombine.sweeps import Where, every_weight, kernel, looked_at, one_by_one, slopes, sweep
+from recombine.sweeps.after import stacked
 from recombine.sweeps.matching import FAINT, matched
 from recombine.tasks.pictures import grid
 
@@ -75,8 +77,8 @@ def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monke
 
 @pytest.mark.parametrize("text", [*MIXES.values(), "2;gaussian:9,sin:4", "1;cache:20,gaussian:8,sin:12"])
 def test_the_kernel_draws_what_is_drawn_one_by_one(text, monkeypatch):
-    """Interpreted, at a size that no other test compiles for."""
-    monkeypatch.setattr(room, "device_memory", lambda: 2**24)
+    """Interpreted; 16 tiles of pixels, two to a block."""
+    monkeypatch.setattr(room, "device_memory", lambda: 2**26)
     monkeypatch.setattr(tiles, "Kind", partial(tiles.Kind, interpret=True))
     monkeypatch.setattr(tiles, "available", lambda: True)
     used = []
@@ -84,8 +86,27 @@ def test_the_kernel_draws_what_is_drawn_one_by_one(text, monkeypatch):
     model = made(text)
     where = every_weight(model, 12)
     assert set(where.layer) == set(range(len(model.weights)))
-    assert np.abs(sweep(model, where, DELTAS, 16) - one_by_one(model, where, DELTAS, 16)).max() <= 2e-5
+    assert np.abs(sweep(model, where, DELTAS, 32) - one_by_one(model, where, DELTAS, 32)).max() <= 5e-5
     assert used
+
+
+def test_networks_of_about_one_depth_share_a_program():
+    mix = (("cache", 2), ("sin", 1))
+    two, five = (stacked(CPPN(mix, depth, key=jax.random.key(0))) for depth in (2, 5))
+    assert jax.tree.structure(two) == jax.tree.structure(five)
+    assert two.weights.shape == five.weights.shape
+
+
+def test_what_is_kept_one_by_one_may_hold_arrays_and_is_compiled_once(model, where):
+    before = sweeps._drawn._cache_size()
+    for _ in range(2):
+        found = one_by_one(model, where, DELTAS, 7, reduce=Partial(_further, jnp.ones(())))
+    assert found.shape == (len(where.layer), 3)
+    assert sweeps._drawn._cache_size() == before + 1
+
+
+def _further(far, picture):
+    return jnp.mean(picture) + far
 
 
 def test_each_weight_may_have_deltas_of_its_own_in_any_order(model, where, truth):

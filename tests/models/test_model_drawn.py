@@ -16,6 +16,7 @@ from jax.experimental.pallas import triton
 import recombine as rc
 from recombine.models import drawn, tiles
 from recombine.models.cppn import UNITS, channels, parse_mix
+from recombine.sweeps import kernel
 
 ROUNDED = jax.lax.DotAlgorithmPreset.TF32_TF32_F32  # which an interpreter computes in full float32
 CALLS = ("triton_kernel_call", "__gpu$xla.gpu.triton")
@@ -69,7 +70,7 @@ def test_the_kernel_takes_whole_tiles_of_small_networks_in_float32():
     shapes = [(4, 22), *[(22, 22)] * 11, (22, 3)]
     assert tiles.fits(256 * 256, shapes, jnp.float32)
     assert not tiles.fits(100, shapes, jnp.float32)
-    assert not tiles.fits(536 * 536, shapes, jnp.float32), "67 x 67 tiles cannot be shared out"
+    assert not tiles.fits(64 * 257, shapes, jnp.float32), "a prime number of tiles cannot be shared out"
     assert not tiles.fits(256, shapes, jnp.bfloat16)
     assert tiles.fits(48 * 48, [(4, 38), *[(38, 38)] * 32, (38, 3)], jnp.float32)
     assert not tiles.fits(256, [(4, 61), (61, 3)], jnp.float32)
@@ -128,7 +129,25 @@ def test_a_population_is_one_call_of_a_kernel_that_a_gpu_takes(cuda, text, preci
     program = cuda(jax.vmap(slopes, in_axes=(0, None, None)), weights, x, y)
     assert sum(program.count(f"custom_call @{name}") for name in CALLS) == 1
     grids = re.findall(r"grid_x = (\d+) : i32, grid_y = (\d+) : i32", program)
-    assert grids in ([], [(str(tiles.PROGRAMS), "5")])
+    assert grids in ([], [(str(tiles.blocks(256)), "5")])
+
+
+@pytest.mark.parametrize("text", ["12;cache:15,gaussian:4,identity:2,sin:1", "33;cache:17,cos:4,gaussian:9,tanh:8"])
+def test_changed_pictures_are_one_call_of_a_kernel_that_a_gpu_takes(cuda, text):
+    depth, mix = parse_mix(text)
+    kind, units = tiles.Kind(tuple((UNITS[name], n) for name, n in mix), channels, tiles.X6), sum(n for _, n in mix)
+    shapes = [(depth + 2, units, units), (), (), (units, 64 * 64), (5, 64 * 64), (units, 5)]
+    kinds = [jnp.float32, jnp.int32, jnp.int32, *[jnp.float32] * 3]
+    given = [jax.ShapeDtypeStruct(*both) for both in zip(shapes, kinds, strict=True)]
+    program = cuda(lambda m, a, b, sums, *push: kernel.colours(m, (a, b), sums, push, kind), *given)
+    assert sum(program.count(f"custom_call @{name}") for name in CALLS) == 1
+
+
+@pytest.mark.parametrize(
+    ("tiles_of", "blocks"), [(1, 1), (4, 4), (16, 8), (64, 16), (256, 64), (1024, 256), (4096, 256)]
+)
+def test_a_block_has_some_tiles_where_there_are_many(tiles_of, blocks):
+    assert tiles.blocks(tiles_of) == blocks
 
 
 def test_networks_on_a_gpu_are_trained_by_the_kernel_where_it_fits(cuda, monkeypatch):

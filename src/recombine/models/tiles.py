@@ -16,7 +16,8 @@ X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset
 PRECISION = X3
 """How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
 TILE = 64  # pixels that one block of threads carries through the layers
-PROGRAMS = 64  # blocks that share a picture, at most
+PROGRAMS, LEAST = 256, 4  # blocks that share a picture, at most, and tiles of each, at least, if there are enough
+FEW = 8
 
 
 class Kind(NamedTuple):
@@ -41,24 +42,29 @@ class Plan(NamedTuple):
     width: int
 
 
-@cache
 def available() -> bool:
-    """Whether the default device is a GPU of NVIDIA's with tensor cores that take bfloat16 (8.0 and later)."""
-    capability = str(getattr(jax.local_devices()[0], "compute_capability", ""))
-    return room.own_kernels() and capability.replace(".", "").isdigit() and float(capability) >= 8
+    """Whether kernels are wanted, and the default device is a GPU of NVIDIA's whose tensor cores take bfloat16."""
+    return room.own_kernels() and _capability() >= 8
+
+
+@cache
+def _capability() -> float:
+    """8.0 and later have such cores; 0 for what is no GPU of NVIDIA's."""
+    told = str(getattr(jax.local_devices()[0], "compute_capability", ""))
+    return float(told) if told.replace(".", "").isdigit() else 0.0
 
 
 def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
     """Whether kernels take these shapes: whole tiles in float32, inputs and units up to 64 together, any depth."""
     inputs, units = shapes[0]
     tiles = pixels // TILE
-    shared = pixels % TILE == 0 and blocks(tiles) >= min(tiles, 8)
+    shared = pixels % TILE == 0 and blocks(tiles) >= min(tiles, FEW)
     return shared and dtype == jnp.float32 and units + max(inputs, 3) <= 64
 
 
 def blocks(tiles: int) -> int:
-    """Blocks that share a picture's tiles evenly."""
-    return max(p for p in range(1, PROGRAMS + 1) if tiles % p == 0)
+    """Blocks that share a picture's tiles evenly: many keep a device busy, but each has sums of its own to add up."""
+    return max(p for p in range(1, PROGRAMS + 1) if tiles % p == 0 and (p <= FEW or tiles >= LEAST * p))
 
 
 def warps(plan: Plan) -> int:

@@ -20,8 +20,9 @@ from jax.tree_util import Partial
 from numpy.typing import ArrayLike
 
 from recombine import room
+from recombine.models import tiles
 from recombine.models.cppn import CPPN
-from recombine.sweeps.after import Groups, Plain, Stack, changed, plain_network, slope, stacked
+from recombine.sweeps.after import Groups, Plain, Stack, by_kernel, plain_network, redrawn, slope, stacked
 from recombine.tasks.pictures import grid
 
 COLUMNS = 1024
@@ -35,7 +36,9 @@ CALLERS = 8
 GROUP, GROUPS = 64, 16
 """Pictures computed together on an accelerator, and groups of them a call, memory permitting: few programs."""
 RETURNED = 2**28
-"""Bytes that one call returns on an accelerator, at most, if they hold a group."""
+"""Bytes that one call returns, at most, if they hold a group."""
+FETCHED = 256
+"""Pictures drawn one by one before they are fetched."""
 Reduce = Callable[[jax.Array], Any]
 """From a picture (pixels, 3) to what is kept of it; as `jax.tree_util.Partial` it may hold arrays of its own."""
 _Kind = tuple[Callable[..., jax.Array], Reduce]
@@ -73,7 +76,13 @@ def sweep(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Re
     z_l[j] by delta h_l[i], hence the next sums by W_{l+1}[j] (f(z_l[j] + delta h_l[i]) - f(z_l[j])). Only layers after
     that are computed again. Pictures beyond a chunk exist only as what `reduce` leaves of them.
     """
-    return _in_turn(model, where, _one_row_each(deltas, where), size, (changed, reduce))
+    draw = by_kernel if _has_kernel(model, size) else redrawn
+    return _in_turn(model, where, _one_row_each(deltas, where), size, (draw, reduce))
+
+
+def _has_kernel(model: CPPN, size: int) -> bool:
+    whole = _room(model, size).block == size**2
+    return whole and tiles.available() and tiles.fits(size**2, [model.weights[0].shape], jnp.float32)
 
 
 def slopes(model: CPPN, where: Where, size: int, *, reduce: Reduce = whole) -> Any:
@@ -84,12 +93,15 @@ def slopes(model: CPPN, where: Where, size: int, *, reduce: Reduce = whole) -> A
 
 def one_by_one(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
     """The same as `sweep` the straightforward way: one compiled program draws one whole picture, again and again."""
-    deltas, x, kept = _one_row_each(deltas, where), jnp.asarray(grid(size)), Partial(reduce)
+    deltas, x = _one_row_each(deltas, where), jnp.asarray(grid(size))
+    kept = reduce if isinstance(reduce, Partial) else Partial(reduce)
     rows, columns = np.array([w.shape for w in model.weights]).T
     begins = np.cumsum(rows * columns) - rows * columns
     places = begins[where.layer] + where.row * columns[where.layer] + where.col
-    found = [_drawn(model, p, d, x, kept) for p, row in zip(places, deltas, strict=True) for d in row]
-    return jax.tree.map(lambda *a: np.stack(a).reshape(*deltas.shape, *np.shape(a[0])), *jax.device_get(found))
+    every, found = list(zip(np.repeat(places, deltas.shape[1]), deltas.ravel(), strict=True)), []
+    for first in range(0, len(every), FETCHED):
+        found += jax.device_get([_drawn(model, *one, x, kept) for one in every[first : first + FETCHED]])
+    return jax.tree.map(lambda *a: np.stack(a).reshape(*deltas.shape, *np.shape(a[0])), *found)
 
 
 def looked_at(model: CPPN, size: int) -> tuple[jax.Array, dict[str, jax.Array]]:

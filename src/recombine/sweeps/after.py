@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from recombine.models import tiles
-from recombine.models.cppn import CPPN, LINEAR, UNITS, Mix, bent, channels, hsv_to_rgb
+from recombine.models.cppn import CPPN, LINEAR, UNITS, Mix, bent, hsv_to_rgb, kind_of
 from recombine.sweeps import kernel
 
 MATRICES = 8
@@ -105,19 +105,16 @@ def pushed(stack: Stack, plain: Plain, group: Groups) -> Push:
     return Push(stack.bent_by(new, unit) - stack.bent_by(old, unit), stack.weights[layer + 1][:, col])
 
 
-def changed(stack: Stack, plain: Plain, group: Groups) -> jax.Array:
-    """The colours (blocks, changes, pixels, 3) after each change of one matrix: by a kernel where there is one."""
-    blocks, _, units, pixels = plain.sums.shape[1], *plain.sums.shape[1:]
-    if not (tiles.available() and blocks == 1 and tiles.fits(pixels, [(4, units)], jnp.float32)):
-        return redrawn(stack, plain, group)
-    (moved, onwards), after = pushed(stack, plain, group), plain.sums[group.layer + 1, 0]
-    kind = tiles.Kind(tuple((UNITS[name], count) for name, count in stack.mix), channels, tiles.X6)
-    ends = (group.layer + 2, stack.depth)
-    return kernel.colours(stack.weights, ends, after, (moved[0], onwards), kind).swapaxes(1, 2)[None]
+def by_kernel(stack: Stack, plain: Plain, group: Groups) -> jax.Array:
+    """The colours (1, changes, pixels, 3) after each change of one matrix, all pixels in one block."""
+    push, after = pushed(stack, plain, group), plain.sums[group.layer + 1, 0]
+    kind = kind_of(stack.mix)._replace(precision=tiles.X6)
+    found = kernel.colours(stack.weights, (group.layer + 2, stack.depth), after, (push.moved[0], push.onwards), kind)
+    return found.swapaxes(1, 2)[None]
 
 
 def redrawn(stack: Stack, plain: Plain, group: Groups) -> jax.Array:
-    """The same by a plain program."""
+    """The colours (blocks, changes, pixels, 3) after each change of one matrix, by a plain program."""
     layer, push = group.layer, pushed(stack, plain, group)
 
     def read_out(z: jax.Array) -> jax.Array:

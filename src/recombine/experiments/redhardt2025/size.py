@@ -207,6 +207,13 @@ CLAIMS = (
         effect=lambda t: largest(t, "identity") - at(t, "identity", width=-1, depth=0),
         margin=0.03,
         unit="R2 on unseen tasks, deepest minus shallowest, widest students",
+        preconditions=(
+            rc.Check(
+                "the shallowest students leave at least 0.05 to gain",
+                lambda t: 0.95 - at(t, "identity", width=-1, depth=0).mean(),
+                at_least=0.0,
+            ),
+        ),
         controls=_show.R2_CONTROLS,
     ),
     rc.Claim(
@@ -216,7 +223,10 @@ CLAIMS = (
         effect=lambda t: _show.least([largest(t, name) for name in used(t, LINEAR)]),
         margin=0.85,
         unit="R2 on unseen tasks, largest students, worst of identity, orthogonal and invertible",
-        preconditions=(fit("the largest students of linear tellings", LINEAR),),
+        preconditions=(
+            fit("the largest students of linear tellings", LINEAR),
+            rc.Check("all three tellings were tried", lambda t: float(len(used(t, LINEAR))), at_least=len(LINEAR)),
+        ),
         controls=_show.R2_CONTROLS,
     ),
     rc.Claim(
