@@ -98,15 +98,16 @@ def test_networks_of_about_one_depth_share_a_program():
 
 
 def test_what_is_kept_one_by_one_may_hold_arrays_and_is_compiled_once(model, where):
-    before = sweeps._drawn._cache_size()
-    for _ in range(2):
-        found = one_by_one(model, where, DELTAS, 7, reduce=Partial(_further, jnp.ones(())))
-    assert found.shape == (len(where.layer), 3)
-    assert sweeps._drawn._cache_size() == before + 1
+    traced = []
 
+    def further(far: jax.Array, picture: jax.Array) -> jax.Array:
+        traced.append(far)
+        return jnp.mean(picture) + far
 
-def _further(far, picture):
-    return jnp.mean(picture) + far
+    for far in (1.0, 2.0):
+        found = one_by_one(model, where, DELTAS, 7, reduce=Partial(further, jnp.asarray(far)))
+        assert np.all((found >= far) & (found <= far + 1))
+    assert len(traced) == 1
 
 
 def test_each_weight_may_have_deltas_of_its_own_in_any_order(model, where, truth):
