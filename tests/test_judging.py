@@ -6,11 +6,12 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
 
-from recombine import cli
+from recombine import cli, judging
 
-WORDS = ["judge", "--targets", "face", "moth", "--size", "8", "--steps", "3", "--swept", "3", "--per-minute", "1e6"]
+WORDS = ["judge", "--targets", "face", "moth", "--size", "8", "--steps", "1500", "--swept", "3", "--per-minute", "1e6"]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -62,3 +63,12 @@ def test_without_an_address_nothing_is_trained_or_asked(monkeypatch, capsys):
     monkeypatch.delenv("RECOMBINE_JUDGE_URL", raising=False)
     assert cli.main(WORDS) == 2
     assert "RECOMBINE_JUDGE_URL" in capsys.readouterr().err
+
+
+def test_the_offline_judge_may_speak_alone(capsys):
+    ours = {("moth", "composed"): np.array([1.0, 0.0]), ("moth", "trained"): np.array([0.0, np.nan])}
+    judging.report(ours, {})
+    head, composed, trained = capsys.readouterr().out.splitlines()
+    assert head.split() == ["network", "changes", "offline", "yes"]
+    assert composed.split() == ["moth,", "composed", "2", "0.50"]
+    assert trained.split() == ["moth,", "trained", "2", "0.00"]

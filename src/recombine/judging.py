@@ -38,6 +38,8 @@ class Asked(PictureSettings):
     """what a million tokens cost, for the estimate; 0 if unknown"""
     agreed: bool = False
     """do not ask whether the estimate is all right"""
+    alone: bool = False
+    """ask the offline judge alone: nothing leaves this machine"""
 
 
 class Swept(NamedTuple):
@@ -48,7 +50,7 @@ class Swept(NamedTuple):
 
 
 def judge(words: list[str]) -> int:
-    """Ask both judges and say how far they agree."""
+    """Ask both judges and say how far they agree; or the offline judge alone."""
     asked = parse(
         Asked,
         words,
@@ -57,17 +59,19 @@ def judge(words: list[str]) -> int:
         " judge and a vision-language model say? Address, key and model come from RECOMBINE_JUDGE_URL,"
         " RECOMBINE_JUDGE_KEY and RECOMBINE_JUDGE_MODEL; the key is never written anywhere.\n"
         "Example: RECOMBINE_JUDGE_URL=http://localhost:8000/v1 RECOMBINE_JUDGE_MODEL=my-model RECOMBINE_JUDGE_KEY=none"
-        " recombine judge --swept 10",
+        " recombine judge --swept 10\nWithout a model: recombine judge --alone",
     )
     from recombine.judges.endpoint import find_endpoint
 
-    endpoint = find_endpoint()
+    endpoint = None if asked.alone else find_endpoint()
     networks = swept_networks(asked)
     if len(networks) < 2:
         raise UserError("the offline judge is fitted on other pictures: name two targets or more")
-    theirs = seen(networks, asked, endpoint)
+    theirs = seen(networks, asked, endpoint) if endpoint else {}
     ours = offline(networks)
     report(ours, theirs)
+    if theirs:
+        compare(ours, theirs)
     return 0
 
 
@@ -146,16 +150,28 @@ def offline(networks: dict[str, dict[str, Swept]]) -> dict[tuple[str, str], np.n
     return found
 
 
-def report(ours: dict[tuple[str, str], np.ndarray], theirs: dict[tuple[str, str], np.ndarray]) -> None:
-    """Shares of yes, and how far the two judges agree beyond chance."""
+Said = dict[tuple[str, str], np.ndarray]
+
+
+def report(ours: Said, theirs: Said) -> None:
+    """Shares of yes, of each network and each judge that was asked."""
+    heads = {"changes": 8, "offline yes": 12} | ({"model yes": 10, "no answer": 10} if theirs else {})
+    print(f"{'network':28} " + " ".join(f"{head:>{width}}" for head, width in heads.items()))
+    for key, a in ours.items():
+        told = [str(len(a)), _yes(a)] + ([_yes(theirs[key]), str(int(np.isnan(theirs[key]).sum()))] if theirs else [])
+        cells = " ".join(f"{one:>{width}}" for one, width in zip(told, heads.values(), strict=True))
+        print(f"{', '.join(key):28} {cells}")
+
+
+def _yes(said: np.ndarray) -> str:
+    return f"{np.nanmean(said):.2f}" if np.isfinite(said).any() else "-"
+
+
+def compare(ours: Said, theirs: Said) -> None:
+    """How far the two judges agree beyond chance."""
     from recombine.measures.agreement import kappa, kappa_interval, raw_agreement
 
-    print(f"{'network':28} {'changes':>8} {'offline yes':>12} {'model yes':>10} {'no answer':>10}")
-    for key, a in ours.items():
-        b = theirs[key]
-        shares = [f"{np.nanmean(v):.2f}" if np.isfinite(v).any() else "-" for v in (a, b)]
-        print(f"{', '.join(key):28} {len(a):8} {shares[0]:>12} {shares[1]:>10} {int(np.isnan(b).sum()):10}")
-    a, b = (np.concatenate(list(said.values())) for said in (ours, theirs))
+    a, b = (np.concatenate([said[key] for key in ours]) for said in (ours, theirs))
     both = np.isfinite(a) & np.isfinite(b)
     if both.sum() < 2:
         print("the model answered too little to be compared")
