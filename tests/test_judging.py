@@ -11,7 +11,7 @@ import pytest
 
 from recombine import cli, judging
 
-WORDS = ["judge", "--targets", "face", "moth", "--size", "8", "--steps", "3000", "--swept", "3", "--per-minute", "1e6"]
+WORDS = ["judge", "--targets", "face", "moth", "--size", "12", "--steps", "2000", "--swept", "3", "--per-minute", "1e6"]
 
 
 class Handler(BaseHTTPRequestHandler):
