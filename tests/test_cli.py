@@ -46,7 +46,13 @@ from recombine.watch import Progress
         (["figure", "liang2025/stripes", "--out", "/nowhere"], "has not been run"),
         (["verdicts", "--out", "/nowhere"], "has been run in"),
         (["correlate", "loss"], "name two columns"),
-        (["correlate", "loss", "a-b", "--out", "/nowhere"], "fewer than 2 conditions"),
+        (["correlate", "loss", "a-b", "--out", "/nowhere"], "name two columns"),
+        (["correlate", "loss", "mse", "--out", "/nowhere"], "fewer than 2 conditions"),
+        (["correlate", "loss", "mse", "redhardt2025/dat"], "did you mean 'redhardt2025/data'"),
+        (["correlate", "loss", "mse", "--figure", "a.txt"], "a figure is drawn as"),
+        (["verdicts", "--tier", "gpus"], "did you mean 'gpu'"),
+        (["run", "redhardt2025/data", "--seed", "-5"], "seed must be at least 0"),
+        (["run", "redhardt2025/data", "--tier", "quick", "--held-out", "0.99"], "cannot tie the modules together"),
         (["import", "picbreeder"], "say what from where"),
         (["import", "picbreeder", "/nowhere"], "/nowhere"),
         (["bench", "nothing"], "no benchmark"),
@@ -102,8 +108,9 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
     assert "not evidence" in capsys.readouterr().out
     assert cli.main(["list", "--claims", *out]) == 0
     assert "quick: not evidence" in capsys.readouterr().out
-    assert cli.main(["verdicts", "liang2025/failure", *out]) == 0
-    assert "fails in the hole" in capsys.readouterr().out
+    for name in ("liang2025/failure", "liang2025"):
+        assert cli.main(["verdicts", name, *out]) == 0
+        assert "fails in the hole" in capsys.readouterr().out
     (tmp_path / "liang2025/failure/quick/figure.png").unlink()
     assert cli.main(["figure", "liang2025/failure", *out]) == 0
     assert (tmp_path / "liang2025/failure/quick/figure.png").exists()

@@ -127,7 +127,10 @@ def _objection(table: pd.DataFrame, claim: Claim, seeds: int, lost: int) -> str:
 
 def _failed(table: pd.DataFrame, check: Check) -> str:
     value = float(check.value(table))
-    return "" if value >= check.at_least else f"{check.says} (needs {check.at_least:g}, is {value:.3g})"
+    if value >= check.at_least:
+        return ""
+    amount = f"needs {check.at_least:g}, is {value:.3g}" if check.at_least else f"short by {-value:.3g}"
+    return f"{check.says} ({amount})"
 
 
 def _unseen(seeds: int) -> str:
@@ -139,7 +142,7 @@ def _unseen(seeds: int) -> str:
 def _more_seeds(effects: np.ndarray, margin: float) -> str:
     """How many seeds would probably decide, if mean and spread stay as they are."""
     distance, spread = abs(float(np.mean(effects)) - margin), float(np.std(effects, ddof=1))
-    choices = range(len(effects) + 1, 10_001)
+    choices = range(len(effects) + 1, 1_001)
     first = bisect_left(choices, True, key=lambda n: _half_width(spread, n) < distance)
     if first == len(choices):
         return "the interval straddles the margin, and no affordable number of seeds would decide"

@@ -115,10 +115,12 @@ def verdicts(words: list[str]) -> int:
         Judged,
         flags,
         "recombine verdicts [NAME ...]",
-        "What the runs so far say; nothing is written.\nExample: recombine verdicts liang2025/stripes --tier gpu",
+        "What the runs so far say; nothing is written. The name of a paper stands for all of its experiments.\n"
+        "Example: recombine verdicts redhardt2025 --tier gpu",
     )
-    shown = []
-    for name in names or catalogue.names():
+    catalogue.check_tier(where.tier)
+    names, shown = catalogue.chosen(names), []
+    for name in names:
         experiment = catalogue.find(name)
         for folder in _folders(where.out / experiment.name):
             try:
@@ -131,7 +133,7 @@ def verdicts(words: list[str]) -> int:
             except (KeyError, AttributeError) as error:
                 print(f"recombine: passed over: {folder} lacks what its claims ask for: {error}", file=sys.stderr)
     if not shown:
-        hint = f"try 'recombine run {(names or catalogue.names())[0]}', or name a study of your own by its file"
+        hint = f"try 'recombine run {names[0]}', or name a study of your own by its file"
         raise UserError(f"nothing of this has been run in {where.out}: {hint}")
     print(markdown(shown)) if where.markdown else show(console(), shown)
     return 0
@@ -148,7 +150,7 @@ def figure(words: list[str]) -> int:
         "recombine figure NAME",
         "Draw it again from the table.\nExample: recombine figure liang2025/stripes",
     )
-    for name in names:
+    for name in catalogue.chosen(names):
         experiment = catalogue.find(name)
         folders = _folders(where.out / experiment.name)
         if not folders:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMN = re.compile(r"(\w+)(?:\[(-?\d+)\])?")
+DRAWN_AS = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,14 @@ class Pooled(Where):
     low: float = -1.0
     """numbers below this count as this: an R2 can fall without end"""
     figure: Path | None = None
-    """also draw it, a dot a network, into this PNG"""
+    """also draw it, a dot a network, into this file: PNG, SVG or PDF"""
 
 
 def correlate(words: list[str]) -> int:
     """The rank correlation of two columns over the networks of several experiments."""
     names, rest = split_names(words)
-    columns = [word for word in names if word not in catalogue.names()]
-    names = [word for word in names if word in catalogue.names()]
+    columns = [word for word in names if _COLUMN.fullmatch(word) and catalogue.chosen([word]) == [word]]
+    names = [word for word in names if word not in columns]
     where = parse(
         Pooled,
         rest,
@@ -44,9 +45,12 @@ def correlate(words: list[str]) -> int:
     )
     if len(columns) != 2:
         raise UserError(f"name two columns, got {' '.join(columns) or 'none'} (recombine correlate --help shows how)")
+    catalogue.check_tier(where.tier)
+    if where.figure and where.figure.suffix not in DRAWN_AS:
+        raise UserError(f"a figure is drawn as {', '.join(DRAWN_AS)}, got {where.figure}")
     from recombine.claims import grouped_correlation
 
-    rows = pooled(columns, names or catalogue.names(), where)
+    rows = pooled(columns, catalogue.chosen(names), where)
     middle, low, high = grouped_correlation(rows, "group", "first", "second")
     groups, sources = rows["group"].nunique(), rows["experiment"].nunique()
     print(
@@ -66,17 +70,20 @@ def pooled(columns: list[str], names: list[str], where: Pooled) -> pd.DataFrame:
 
     from recombine import engine
 
-    found = []
-    for name in names:
-        folder = where.out / name / where.tier
+    found, known = [], set()
+    for experiment in map(catalogue.find, names):
+        name, folder = experiment.name, where.out / experiment.name / where.tier
         if not (folder / "settings.json").exists():
             continue
-        table = engine.load(catalogue.find(name), folder)[2]
+        table = engine.load(experiment, folder)[2]
         table = table[~table["condition"].str.startswith("control")]
+        known |= set(table)
         if all(_parts(column)[0] in table for column in columns):
             first, second = (number(table, column).clip(lower=where.low) for column in columns)
             group = name + ": " + table["condition"].astype(str)
             found.append(pd.DataFrame({"experiment": name, "group": group, "first": first, "second": second}))
+    if unknown := [_parts(column)[0] for column in columns if known and _parts(column)[0] not in known]:
+        raise UserError(f"no table has a column {unknown[0]!r}{catalogue.did_you_mean(unknown[0], sorted(known))}")
     rows = pd.concat(found).dropna() if found else pd.DataFrame()
     if rows.empty or rows["group"].nunique() < 2:
         raise UserError(f"fewer than 2 conditions in {where.out}, {where.tier} tier, have both {' and '.join(columns)}")

@@ -81,6 +81,18 @@ def names() -> list[str]:
     return sorted("/".join(parts[2:]) for parts in found if not parts[-1].startswith("_"))
 
 
+def chosen(words: list[str]) -> list[str]:
+    """Names of experiments, where the name of a paper stands for all of its own; all there are if none is given."""
+    of = {word: [name for name in names() if name.startswith(f"{word.rstrip('/')}/")] for word in words}
+    return [name for word in words for name in of[word] or [word]] or names()
+
+
+def check_tier(tier: str) -> None:
+    """Refuse what is no tier; an empty one stands for all."""
+    if tier and tier not in TIERS:
+        raise UserError(f"no tier is called {tier!r}{did_you_mean(tier, list(TIERS))}; there are {', '.join(TIERS)}")
+
+
 def find(name: str) -> Experiment:
     """An experiment by its name, or by the path of a user's own Python file."""
     if name.endswith(".py"):

@@ -22,7 +22,9 @@ class Seeded:
     """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
 
     def need_positive(self, *names: str) -> None:
-        """Refuse settings whose counts are below one."""
+        """Refuse settings whose counts are below one, and a seed below zero."""
+        if self.seed < 0:
+            raise rc.UserError(f"seed must be at least 0, got {self.seed}")
         for name in ("seeds", "block", *names):
             if getattr(self, name) < 1:
                 raise rc.UserError(f"{name} must be at least 1, got {getattr(self, name)}")

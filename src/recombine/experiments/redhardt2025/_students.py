@@ -60,6 +60,9 @@ class StudentSettings(_seeds.Seeded):
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
         if self.held_out * total(self.modules, self.hot) < 1:
             raise rc.UserError(f"{self.held_out} of {total(self.modules, self.hot)} masks is not even one")
+        shown = round((1 - self.held_out) * total(self.modules, self.hot))
+        if 1 + (self.hot - 1) * shown < self.modules:
+            raise rc.UserError(f"held_out {self.held_out} leaves {shown} masks, which cannot tie the modules together")
         self.need_rates("learning_rate")
         if self.asked < 64:
             raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.asked}")

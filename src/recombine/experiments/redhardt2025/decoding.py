@@ -285,12 +285,12 @@ def figure(settings: Settings, table: pd.DataFrame):
         right.plot(mine["probe_deepest"], mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
     left.set_ylabel("R2 of constituents read off, unseen tasks")
     left.set_xticks(range(settings.depth + 1))
-    left.legend(fontsize=6.5, frameon=False, loc="lower left")
+    left.legend(fontsize=6, frameon=False, loc="lower left", ncols=2)
     whole, low, high = over_students(table, "probe_deepest")
-    seeds = correlations(table, "probe_deepest").mean()
+    seeds = correlations(first_asked(table), "probe_deepest").mean()
     right.set(xlabel="R2 of constituents read off the deepest hidden layer", ylabel="R2 on unseen tasks")
     right.set_title(
-        f"a dot is a student; rank correlation {seeds:.2f} within a seed,\n"
-        f"{whole:.2f} [{low:.2f}, {high:.2f}] over all (interval over conditions)"
+        f"a dot is a student; rank correlation {seeds:.2f} within a seed\n"
+        f"(the paper's conditions), {whole:.2f} [{low:.2f}, {high:.2f}] over all"
     )
     return picture
