@@ -110,12 +110,13 @@ def run(words: list[str]) -> int:
     names, flags = looking.name_and_flags(words, "run")
     tier = _tier(flags)
     help_ = (
-        "Run an experiment, and resume it where it stopped. Every field of its Settings is a flag.\n"
-        "Example: recombine run liang2025/stripes --tier laptop --seeds 8 --width 16"
+        "Run an experiment, and resume it where it stopped; the name of a paper runs all of its experiments."
+        " Every field of an experiment's Settings is a flag.\n"
+        "Example: recombine run liang2025/stripes --tier laptop --seeds 8 --width 32"
     )
     if not names:
         parse(How, flags, "recombine run NAME", help_)
-    orders = [_order(catalogue.find(name), tier, flags, help_) for name in names]
+    orders = [_order(catalogue.find(name), tier, flags, help_) for name in catalogue.chosen(names)]
     return carry_out(orders)
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from recombine.sweeps.scores import SweptFeatures
 
 
+Said = dict[tuple[str, str], np.ndarray]
+"""By picture and kind of network, 1 for yes, 0 for no and NaN for no answer, for each changed picture."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked(PictureSettings):
     """What is judged, and by whom."""
@@ -105,7 +109,7 @@ def swept(model: Any, asked: Asked) -> Swept:
     return Swept(swept_features(model, where, asked.size)[0], [(plain, one) for one in changed])
 
 
-def seen(networks: dict[str, dict[str, Swept]], asked: Asked, endpoint: Any) -> dict[tuple[str, str], np.ndarray]:
+def seen(networks: dict[str, dict[str, Swept]], asked: Asked, endpoint: Any) -> Said:
     """What the vision-language judge says: 1, 0 or neither, for each network's changed pictures."""
     from recombine.judges.asking import Manner
     from recombine.judges.vision import Price, judge_pictures
@@ -134,7 +138,7 @@ def allowed(estimate: Any) -> bool:
         raise UserError(f"{estimate}: nobody is there to agree; --agreed does") from None
 
 
-def offline(networks: dict[str, dict[str, Swept]]) -> dict[tuple[str, str], np.ndarray]:
+def offline(networks: dict[str, dict[str, Swept]]) -> Said:
     """What the offline judge says of the same pictures, fitted without those of their target; NaN where it cannot."""
     from recombine.sweeps.judge import Pair, fit_pairs, standardised
 
@@ -148,9 +152,6 @@ def offline(networks: dict[str, dict[str, Swept]]) -> dict[tuple[str, str], np.n
             said[sound] = fitted.log_odds(standardised(one.features, pairs[name].dense)) > 0
             found[name, kind] = said
     return found
-
-
-Said = dict[tuple[str, str], np.ndarray]
 
 
 def report(ours: Said, theirs: Said) -> None:

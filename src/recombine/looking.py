@@ -119,7 +119,7 @@ def verdicts(words: list[str]) -> int:
         "Example: recombine verdicts redhardt2025 --tier gpu",
     )
     catalogue.check_tier(where.tier)
-    names, shown = catalogue.chosen(names), []
+    names, shown = catalogue.chosen(names) or catalogue.names(), []
     for name in names:
         experiment = catalogue.find(name)
         for folder in _folders(where.out / experiment.name):

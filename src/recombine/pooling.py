@@ -50,7 +50,7 @@ def correlate(words: list[str]) -> int:
         raise UserError(f"a figure is drawn as {', '.join(DRAWN_AS)}, got {where.figure}")
     from recombine.claims import grouped_correlation
 
-    rows = pooled(columns, catalogue.chosen(names), where)
+    rows = pooled(columns, catalogue.chosen(names) or catalogue.names(), where)
     middle, low, high = grouped_correlation(rows, "group", "first", "second")
     groups, sources = rows["group"].nunique(), rows["experiment"].nunique()
     print(

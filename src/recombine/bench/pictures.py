@@ -15,7 +15,7 @@ from recombine.bench import device, spread
 from recombine.bench._students import Clock
 from recombine.bench.sweep import MIX
 from recombine.models import drawn, tiles
-from recombine.models.cppn import CPPN, parse_mix
+from recombine.models.cppn import CPPN, kind_of, parse_mix
 
 AUTHORS = 2_490
 """Iterations a second of the authors' released loop on one H200: one network of this mix, 256 x 256 pixels."""
@@ -37,7 +37,7 @@ class Bits16(CPPN):
     precision, interpret = tiles.X3, False
 
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        kind = self.kernel()._replace(precision=self.precision, interpret=self.interpret)
+        kind = kind_of(self.mix)._replace(precision=self.precision, interpret=self.interpret)
         return drawn.squared_error(list(self.weights), x, y, kind)
 
 

@@ -82,9 +82,9 @@ def names() -> list[str]:
 
 
 def chosen(words: list[str]) -> list[str]:
-    """Names of experiments, where the name of a paper stands for all of its own; all there are if none is given."""
+    """Names of experiments, where the name of a paper stands for all of its own."""
     of = {word: [name for name in names() if name.startswith(f"{word.rstrip('/')}/")] for word in words}
-    return [name for word in words for name in of[word] or [word]] or names()
+    return [name for word in words for name in of[word] or [word]]
 
 
 def check_tier(tier: str) -> None:

@@ -28,7 +28,9 @@ from recombine.models.tiles import (
     product,
     read,
     units_of,
+    upwards,
     warps,
+    widened,
 )
 
 
@@ -56,8 +58,8 @@ def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind)
     plan, layers = planned(kind, x.shape[1]), len(weights)
     width, tiles = plan.width, len(x) // TILE
     programs = blocks(tiles)
-    stack = jnp.stack([_pad(w, width, width) for w in weights])[_moved(np.argsort(plan.place), layers)]
-    ins = (jnp.stack(parts(stack, kind)), _pad(x, len(x), width), y.T)
+    stack = jnp.stack([widened(w, plan, 0, 1) for w in weights])[_moved(np.argsort(plan.place), layers)]
+    ins = (jnp.stack(parts(stack, kind)), widened(x, plan, 1), y.T)
     outs = [(layers, plan.used, plan.used), (TILE,), (layers, TILE, plan.used)]
     slopes, errors, _ = pl.pallas_call(
         partial(_block, tiles=tiles // programs, plan=plan, kind=kind),
@@ -78,10 +80,6 @@ def _moved(order: np.ndarray, layers: int) -> tuple[np.ndarray, ...]:
     rows, columns = np.tile(order, (2, layers, 1))
     rows[0] = columns[-1] = np.arange(len(order))
     return np.arange(layers)[:, None, None], rows[:, :, None], columns[:, None, :]
-
-
-def _pad(array: jax.Array, rows: int, columns: int) -> jax.Array:
-    return jnp.pad(array, ((0, rows - array.shape[0]), (0, columns - array.shape[1])))
 
 
 def _first(axes: int, _):
@@ -111,8 +109,7 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
 
     def up(layer, z):
         triton.store(kept.at[layer, row, column], z, mask=used)
-        values = parts(units_of(z, z, bent)[0], kind)
-        return product(values, read(weights, layer), ((1,), (0,)), kind)
+        return upwards(z, weights, layer, bent, kind)
 
     def down(step, delta):
         layer, pulls = layers - 1 - step, parts(delta, kind)

@@ -90,6 +90,11 @@ def _linear(function: Callable[[jax.Array], jax.Array]) -> bool:
     return traced.outvars == traced.invars
 
 
+def widened(array: jax.Array, plan: Plan, *axes: int) -> jax.Array:
+    """Filled up with zeros along these axes to the columns of the plan."""
+    return jnp.pad(array, [(0, (plan.width - n) * (i in axes)) for i, n in enumerate(array.shape)])
+
+
 def bends(plan: Plan, column: jax.Array) -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
     """Functions that are not linear, and where they stand."""
     return [(function, (column - first).astype(jnp.uint32) < count) for function, first, count in plan.bent]
@@ -127,6 +132,11 @@ def product(a: list[jax.Array], b: list[jax.Array], axes: tuple[tuple[int], tupl
     )
     pairs = [(i, rank - i) for rank in reversed(range(len(a))) for i in range(rank + 1)]
     return reduce(jnp.add, [times(a[i], b[j]) for i, j in pairs])
+
+
+def upwards(z: jax.Array, weights, layer, bent, kind: Kind) -> jax.Array:
+    """A layer's sums from those before it."""
+    return product(parts(units_of(z, z, bent)[0], kind), read(weights, layer), ((1,), (0,)), kind)
 
 
 def units_of(z: jax.Array, pull: jax.Array, bent) -> tuple[jax.Array, jax.Array]:

@@ -14,20 +14,7 @@ import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from recombine.models.tiles import (
-    TILE,
-    Kind,
-    Plan,
-    bends,
-    blocks,
-    first_three,
-    parts,
-    planned,
-    product,
-    read,
-    units_of,
-    warps,
-)
+from recombine.models.tiles import TILE, Kind, Plan, bends, blocks, first_three, parts, planned, upwards, warps, widened
 
 INPUTS = 4
 
@@ -49,14 +36,14 @@ def colours(
     order, plain = jnp.asarray(np.argsort(plan.place)), jnp.arange(plan.width)
     here = jnp.where(first <= last, order, plain)  # h, s and v stand where they stand
     there = jnp.where(jnp.arange(len(matrices))[:, None] == last, plain, order)
-    steps = _wide(_wide(matrices, plan, 1), plan, 2).swapaxes(1, 2)[:, order]
+    steps = widened(matrices, plan, 1, 2).swapaxes(1, 2)[:, order]
     steps = jnp.take_along_axis(steps, there[:, None], axis=2)
     ins = (
         jnp.stack([first, last + 1]).astype(jnp.int32),
         jnp.stack(parts(steps, kind)),
-        _wide(sums, plan, 0)[here].T,
+        widened(sums, plan, 0)[here].T,
         moved,
-        _wide(onwards, plan, 0)[here].T,
+        widened(onwards, plan, 0)[here].T,
     )
     tiles = moved.shape[1] // TILE
     shared, own = (lambda c, p: (0, 0)), (lambda c, p: (c, 0))
@@ -77,11 +64,6 @@ def colours(
     )(*ins)
 
 
-def _wide(array: jax.Array, plan: Plan, axis: int) -> jax.Array:
-    """Filled up with zeros to the columns of the plan."""
-    return jnp.pad(array, [(0, (plan.width - n) * (i == axis)) for i, n in enumerate(array.shape)])
-
-
 def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
     """One block: its tiles of one picture, one after the other."""
     ends, weights, sums, moved, onwards, out = refs
@@ -90,7 +72,7 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
     bent = bends(plan, column)
 
     def up(layer, z):
-        return product(parts(units_of(z, z, bent)[0], kind), read(weights, layer), ((1,), (0,)), kind)
+        return upwards(z, weights, layer, bent, kind)
 
     def tile(i, _):
         rows = pl.ds((begin + i) * TILE, TILE)

@@ -216,7 +216,7 @@ def figure(settings: Settings, table: pd.DataFrame):
 
     figure, axes = rc.plots.panels(rows=1, columns=4, side=3.1)
     rows = _show.trained(table)
-    groups = {f"{n} mask{'s'[: n > 1]} a module": rows[rows["multiple"] == n] for n in settings.multiples}
+    groups = {f"{n} {'mask' if n == 1 else 'masks'} a module": rows[rows["multiple"] == n] for n in settings.multiples}
     colours = list(colormaps["viridis"](np.linspace(0.85, 0.1, len(groups))))
     for place, column in zip(axes[0, :3], ("r2_unseen", "r2_seen", "share"), strict=True):
         _show.lines(place, groups, "modules", column, colours)
