@@ -18,6 +18,7 @@ from jax.experimental.pallas import triton
 
 from recombine.models.tiles import (
     TILE,
+    X6,
     Kind,
     Plan,
     bends,
@@ -27,11 +28,16 @@ from recombine.models.tiles import (
     planned,
     product,
     read,
+    shared,
     units_of,
     upwards,
     warps,
     widened,
 )
+
+LARGE = 128
+"""Pixels of a tile where so many sums fit into the registers of a block: matrices are fetched less often."""
+MOST = float(jnp.finfo(jnp.float16).max)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
@@ -56,23 +62,28 @@ squared_error.defvjp(_remember, _gradients)
 def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind) -> tuple[jax.Array, list[jax.Array]]:
     """Error and gradients: put units in their columns, run the kernel, add up what its blocks found, put back."""
     plan, layers = planned(kind, x.shape[1]), len(weights)
-    width, tiles = plan.width, len(x) // TILE
-    programs = blocks(tiles)
+    width, tile = plan.width, LARGE if _large(plan, kind) and shared(len(x), LARGE) else TILE
+    tiles, programs = len(x) // tile, blocks(len(x) // tile)
     stack = jnp.stack([widened(w, plan, 0, 1) for w in weights])[_moved(np.argsort(plan.place), layers)]
     ins = (jnp.stack(parts(stack, kind)), widened(x, plan, 1), y.T)
-    outs = [(layers, plan.used, plan.used), (TILE,), (layers, TILE, plan.used)]
+    outs = [(layers, plan.used, plan.used), (tile,), (layers, tile, plan.used)]
+    kinds = [jnp.float32, jnp.float32, jnp.float32 if kind.precision == X6 else jnp.float16]
     slopes, errors, _ = pl.pallas_call(
-        partial(_block, tiles=tiles // programs, plan=plan, kind=kind),
+        partial(_block, tiles=tiles // programs, tile=tile, plan=plan, kind=kind),
         grid=(programs,),
         in_specs=[pl.BlockSpec(a.shape, partial(_first, a.ndim)) for a in ins],
         out_specs=[pl.BlockSpec((None, *s), partial(_own, len(s))) for s in outs],
-        out_shape=[jax.ShapeDtypeStruct((programs, *s), jnp.float32) for s in outs],
-        compiler_params=triton.CompilerParams(num_warps=warps(plan), num_stages=1),
+        out_shape=[jax.ShapeDtypeStruct((programs, *s), k) for s, k in zip(outs, kinds, strict=True)],
+        compiler_params=triton.CompilerParams(num_warps=warps(plan), num_stages=2),
         interpret=kind.interpret,
     )(*ins)
     slopes = jnp.pad(2 / y.size * slopes.sum(axis=0), ((0, 0), *[(0, width - plan.used)] * 2))
     moved = slopes[_moved(plan.place, layers)]
     return errors.sum() / y.size, [g[: w.shape[0], : w.shape[1]] for g, w in zip(moved, weights, strict=True)]
+
+
+def _large(plan: Plan, kind: Kind) -> bool:
+    return plan.width <= 32 and kind.precision != X6
 
 
 def _moved(order: np.ndarray, layers: int) -> tuple[np.ndarray, ...]:
@@ -90,7 +101,7 @@ def _own(axes: int, program):
     return (program, *(0,) * axes)
 
 
-def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
+def _block(*refs, tiles: int, tile: int, plan: Plan, kind: Kind) -> None:
     """One block: its tiles one after the other, forwards and back. `kept` has what goes into the units, layer by layer.
 
     The inputs stand in columns of linear units, and so do h, s, v: all layers are alike.
@@ -98,7 +109,7 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
     weights, x, y, slopes, error, kept = refs
     layers, width = weights.shape[1], plan.width
     begin = pl.program_id(0) * tiles
-    row, column = (jax.lax.broadcasted_iota(jnp.int32, (TILE, width), axis) for axis in (0, 1))
+    row, column = (jax.lax.broadcasted_iota(jnp.int32, (tile, width), axis) for axis in (0, 1))
     # Made once for both ways: the compiler then sees which columns a thread has, and leaves out the other functions.
     bent = bends(plan, column)
     here, there = (jax.lax.broadcasted_iota(jnp.int32, (width, width), axis) for axis in (0, 1))
@@ -108,20 +119,20 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
         triton.store(slopes.at[layer, here, there], jnp.zeros((width, width), jnp.float32), mask=both)
 
     def up(layer, z):
-        triton.store(kept.at[layer, row, column], z, mask=used)
+        triton.store(kept.at[layer, row, column], _as_kept(z, kept.dtype), mask=used)
         return upwards(z, weights, layer, bent, kind)
 
     def down(step, delta):
         layer, pulls = layers - 1 - step, parts(delta, kind)
-        z = triton.load(kept.at[layer, row, column], mask=used, other=0.0)
+        z = triton.load(kept.at[layer, row, column], mask=used, other=0.0).astype(jnp.float32)
         values, delta = units_of(_held_as(z, delta), product(pulls, read(weights, layer), ((1,), (1,)), kind), bent)
         slope = triton.load(slopes.at[layer, here, there], mask=both, other=0.0)
-        slope += product(parts(values, kind), pulls, ((0,), (0,)), kind)
+        slope += _over_pixels(values, pulls, kind)
         triton.store(slopes.at[layer, here, there], slope, mask=both)
         return delta
 
-    def tile(i, errors):
-        rows = pl.ds((begin + i) * TILE, TILE)
+    def one(i, errors):
+        rows = pl.ds((begin + i) * tile, tile)
         out = jax.lax.fori_loop(0, layers, up, x[rows, :])
         squares, delta = _judged(out, [y[k, rows] for k in range(3)], column, kind)
         _meet(kind)
@@ -130,7 +141,18 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
         return errors + squares
 
     jax.lax.fori_loop(0, layers, clear, None)
-    error[...] = jax.lax.fori_loop(0, tiles, tile, jnp.zeros(TILE, jnp.float32))
+    error[...] = jax.lax.fori_loop(0, tiles, one, jnp.zeros(tile, jnp.float32))
+
+
+def _as_kept(z: jax.Array, dtype: Any) -> jax.Array:
+    """Sums on their way to memory: the way back needs them to 11 bits, unless all 24 are wanted."""
+    return z if dtype == jnp.float32 else jnp.clip(z, -MOST, MOST).astype(dtype)
+
+
+def _over_pixels(values: jax.Array, pulls: list[jax.Array], kind: Kind) -> jax.Array:
+    """What a tile adds to a layer's slopes: first parts are enough, as roundings of many pixels cancel."""
+    count = len(pulls) if kind.precision == X6 else 1
+    return product(parts(values, kind)[:count], pulls[:count], ((0,), (0,)), kind)
 
 
 def _judged(out: jax.Array, wanted: list[jax.Array], column: jax.Array, kind: Kind) -> tuple[jax.Array, jax.Array]:

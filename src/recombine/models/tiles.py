@@ -15,9 +15,12 @@ from recombine import room
 X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X6
 PRECISION = X3
 """How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
-TILE = 64  # pixels that one block of threads carries through the layers
-PROGRAMS, LEAST = 256, 4  # blocks that share a picture, at most, and tiles of each, at least, if there are enough
-FEW = 8
+TILE = 64  # pixels that one block of threads carries through the layers, unless a kernel has reasons for more
+PROGRAMS, LEAST, FEW = (
+    256,
+    2,
+    32,
+)  # blocks that share a picture, at most; tiles of each, at least, if blocks are not few
 
 
 class Kind(NamedTuple):
@@ -57,9 +60,13 @@ def _capability() -> float:
 def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
     """Whether kernels take these shapes: whole tiles in float32, inputs and units up to 64 together, any depth."""
     inputs, units = shapes[0]
-    tiles = pixels // TILE
-    shared = pixels % TILE == 0 and blocks(tiles) >= min(tiles, FEW)
-    return shared and dtype == jnp.float32 and units + max(inputs, 3) <= 64
+    return shared(pixels, TILE) and dtype == jnp.float32 and units + max(inputs, 3) <= 64
+
+
+def shared(pixels: int, tile: int) -> bool:
+    """Whether several blocks can share the tiles of a picture evenly."""
+    tiles = pixels // tile
+    return pixels % tile == 0 and blocks(tiles) >= min(tiles, 8)
 
 
 def blocks(tiles: int) -> int:
@@ -127,7 +134,7 @@ def product(a: list[jax.Array], b: list[jax.Array], axes: tuple[tuple[int], tupl
     times = partial(
         jax.lax.dot_general,
         dimension_numbers=(axes, ((), ())),
-        precision=whole if len(a) == 1 else None,
+        precision=whole if a[0].dtype == jnp.float32 else None,
         preferred_element_type=jnp.float32,
     )
     pairs = [(i, rank - i) for rank in reversed(range(len(a))) for i in range(rank + 1)]
