@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import recombine as rc
 
 THUMB = 16
 """Pixels a side of unit maps, and twice as many of pictures, that are kept for a figure."""
+TOP = 1.5
+"""The largest R that a figure shows; of networks that draw their picture it is below 1.3 in every table."""
 
 
 def looks(model: Any, seed: int, *, weights: int = 4, values: int = 5) -> dict[str, np.ndarray]:
@@ -46,6 +49,16 @@ def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
     rows = [np.concatenate(list(row), axis=1) for row in strip]
     axes.imshow(np.concatenate(rows, axis=0), interpolation="nearest")
     rc.plots.bare(axes, title)
+
+
+def r_axis(axes: Any, shown: Any, lines: Iterable[float]) -> None:
+    """An axis of R that ends where networks end that draw something: beside one flat colour every change is large."""
+    values = np.concatenate([np.asarray(shown, float), list(lines)])
+    beyond, within = int((values > TOP).sum()), values[values <= TOP]
+    if beyond and len(within):
+        axes.set_ylim(within.min() - 0.05, within.max() + 0.05)
+        said = f"{beyond} above: one flat colour"
+        axes.text(0.98, 0.98, said, transform=axes.transAxes, ha="right", va="top", fontsize=6)
 
 
 def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:

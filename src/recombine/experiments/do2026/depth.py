@@ -170,17 +170,20 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R, purity of unit maps and error against depth: the band over seeds, dense and pruned; one row a picture."""
+    """R and purity of networks that draw, and error, against depth: the band over seeds; one row a picture."""
     plots, rows = rc.plots, table[table["offset"].notna()]
     names = sorted(rows["goal"].unique())
     picture, axes = plots.panels(rows=len(names), columns=3, side=3.0)
     for line, name in zip(axes, names, strict=True):
         for kind, colour in (("dense", plots.NEUTRAL), ("pruned", plots.GOOD)):
             mine = rows[(rows["goal"] == name) & (rows["kind"] == kind)]
-            for place, column in zip(line, ("r", "purity", "mse"), strict=True):
-                by = mine.groupby("depth")[column]
+            for place, column in zip(line, ("r", "purity", "log_mse"), strict=True):
+                by = (mine if column == "log_mse" else mine[mine["draws"] == 1]).groupby("depth")[column]
                 middle, band = by.mean(), 2 * by.std() / np.sqrt(by.count())
-                place.fill_between(middle.index, middle - band, middle + band, color=colour, alpha=0.2, linewidth=0)
+                low, middle, high = (
+                    10**v if column == "log_mse" else v for v in (middle - band, middle, middle + band)
+                )
+                place.fill_between(middle.index, low, high, color=colour, alpha=0.2, linewidth=0)
                 place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=kind)
         own = _pictures.goals(settings)[name].model if name in settings.targets else None
         for place, title in zip(

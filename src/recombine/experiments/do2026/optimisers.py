@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures
+from recombine.experiments import _fair, _looks, _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,6 +183,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         last.set_xticks(range(3), ["Adam", "Muon 5", "Muon 20"])
     axes[0, -2].set(yscale="log", title="error at the end (marks: rates, in order)")
     axes[0, -1].set(title="R at the end (lines: composed)")
+    _looks.r_axis(axes[0, -1], rows["r"], _fair.composed_scores(table, "r").values())
     for value in _fair.composed_scores(table, "r").values():
         axes[0, -1].axhline(value, color="black", linewidth=0.8)
     return picture

@@ -278,12 +278,11 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, title, some in zip(axes[2], ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
         for i, number in enumerate(some[:: -(-len(some) // 5)]):
             mine = networks[networks["number"] == number]
-            every, sound = mine.groupby("depth")["r"].mean(), drawn.loc[number]
-            place.plot(every.index, every, color=f"C{i}", linewidth=0.8, label=mine["goal"].iloc[0])
-            place.plot(sound.index, sound, "o", color=f"C{i}", markersize=4)
+            sound = drawn.loc[number]
+            place.plot(sound.index, sound, "o-", color=f"C{i}", markersize=4, linewidth=0.8, label=mine["goal"].iloc[0])
             ring = sound[sound == sound.min()] if number in found.index else sound[:0]
             place.plot(ring.index, ring, "o", color=f"C{i}", markersize=9, markerfacecolor="none")
-        place.set(title=f"{title} {PRIMARY}s; dots: drawn, ring: best", xlabel="hidden layers", ylabel="R")
+        place.set(title=f"{title} {PRIMARY}s; ring: best", xlabel="hidden layers", ylabel="R")
         place.legend(fontsize=6, frameon=False)
     return picture
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures
+from recombine.experiments import _fair, _looks, _pictures
 from recombine.experiments.do2026 import _methods
 from recombine.experiments.do2026._methods import (
     DENSE,
@@ -287,5 +287,6 @@ def figure(settings: Settings, table: pd.DataFrame):
         axes[1, j].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         for k, (name, r) in enumerate(sorted(_fair.composed_scores(table, "r").items())):
             axes[0, j].axhline(r, color=f"C{k}", linewidth=0.8, label=f"composed: {name}")
+        _looks.r_axis(axes[0, j], here["r"], _fair.composed_scores(table, "r").values())
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures
+from recombine.experiments import _fair, _looks, _pictures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,5 +147,6 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 0].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 0].legend(fontsize=7, frameon=False)
     axes[0, 1].set_ylabel("R (lines: composed networks)")
+    _looks.r_axis(axes[0, 1], rows["r"], _fair.composed_scores(table, "r").values())
     axes[0, 2].set_ylabel("purity of unit maps")
     return picture
