@@ -150,7 +150,10 @@ def _as_kept(z: jax.Array, dtype: Any) -> jax.Array:
 
 
 def _over_pixels(values: jax.Array, pulls: list[jax.Array], kind: Kind) -> jax.Array:
-    """What a tile adds to a layer's slopes: first parts are enough, as roundings of many pixels cancel."""
+    """What a tile adds to a layer's slopes: first parts are enough, as roundings of many pixels cancel.
+
+    Where a unit is the same in all pixels they do not, and its slopes may be off by 2^-9 of themselves.
+    """
     count = len(pulls) if kind.precision == X6 else 1
     return product(parts(values, kind)[:count], pulls[:count], ((0,), (0,)), kind)
 
