@@ -55,28 +55,6 @@ def test_the_rival_is_chosen_in_other_seeds():
     assert _fair.rival(gap).isna().tolist() == [False, True, False, False]
 
 
-def test_where_numbers_are_missing_the_rest_is_compared():
-    each = pd.DataFrame({"a": [4.0, 5.0, 5.0, 4.0], "b": [6.0, 3.0, np.nan, 9.0]})
-    assert (
-        _fair.lowest_of_some(each).tolist() == _fair.lowest_of_some(each[["b", "a"]]).tolist() == [4.0, 5.0, 5.0, 9.0]
-    )
-    some = pd.DataFrame({"a": [np.nan, 5.0, 7.0], "b": [6.0, 8.0, 9.0], "c": [np.nan] * 3})
-    assert _fair.lowest_of_some(some).tolist() == [6.0, 5.0, 7.0]
-    assert _fair.lowest_of_some(some[["c"]]).isna().all()
-
-
-def test_networks_that_do_not_draw_give_no_number_and_most_must():
-    rows = pd.DataFrame({"kind": "a", "goal": ["x", "x", "x", "y"], "seed": [0, 1, 2, 0], "mse": [0.0, 0.1, 0.0, 0.0]})
-    rows["r"] = [1.0, 2.0, 3.0, 4.0]
-    there = _fair.where_drawn(rows, "r")
-    assert there["x"].tolist()[::2] == [1.0, 3.0]
-    assert np.isnan(there.loc[1, "x"])
-    assert _fair.drawn("kind", "a").value(rows) == pytest.approx(2 / 3)
-    assert _fair.drawn("kind", "a").at_least == 1
-    assert _fair.drawn("kind", "a", most=True).at_least == 0.5
-    assert _fair.drawn("kind", "b").value(rows) == 0
-
-
 def test_the_rival_of_equal_columns_is_not_lower_by_chance():
     rng = np.random.default_rng(0)
     means = [_fair.rival(pd.DataFrame(rng.standard_normal((8, 6)))).mean() for _ in range(200)]

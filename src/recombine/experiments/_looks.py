@@ -52,12 +52,12 @@ def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
 
 
 def r_axis(axes: Any, shown: Any, lines: Iterable[float]) -> None:
-    """An axis of R that ends where networks end that draw something: beside one flat colour every change is large."""
+    """An axis of R without the highest: beside a picture of nearly one colour every change is large."""
     values = np.concatenate([np.asarray(shown, float), list(lines)])
     beyond, within = int((values > TOP).sum()), values[values <= TOP]
     if beyond and len(within):
         axes.set_ylim(within.min() - 0.05, within.max() + 0.05)
-        said = f"{beyond} above: one flat colour"
+        said = f"{beyond} above {TOP:g}"
         axes.text(0.98, 0.98, said, transform=axes.transAxes, ha="right", va="top", fontsize=6)
 
 

@@ -59,8 +59,8 @@ class CPPN(eqx.Module):
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """The mean of (network(x) - y)^2 over a whole picture: in one kernel where it fits, else as above.
 
-        The kernel rounds the factors of products to 16 bits (`tiles.PRECISION`), and to 8 where gradients are
-        summed over all pixels; the plain program does not.
+        The kernel rounds the factors of products to 16 bits (`tiles.PRECISION`), and for the gradient units' sums to
+        11 and the factors of sums over all pixels to 8; the plain program does not.
         """
         shapes = [w.shape for w in self.weights]
         if tiles.available() and x.ndim == 2 and tiles.fits(len(x), shapes, x.dtype):

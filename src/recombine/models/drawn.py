@@ -74,6 +74,7 @@ def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind)
         in_specs=[pl.BlockSpec(a.shape, partial(_first, a.ndim)) for a in ins],
         out_specs=[pl.BlockSpec((None, *s), partial(_own, len(s))) for s in outs],
         out_shape=[jax.ShapeDtypeStruct((programs, *s), k) for s, k in zip(outs, kinds, strict=True)],
+        # What the next step reads is fetched ahead, which is right because a step writes to its own layer alone.
         compiler_params=triton.CompilerParams(num_warps=warps(plan), num_stages=2),
         interpret=kind.interpret,
     )(*ins)
@@ -152,7 +153,7 @@ def _as_kept(z: jax.Array, dtype: Any) -> jax.Array:
 def _over_pixels(values: jax.Array, pulls: list[jax.Array], kind: Kind) -> jax.Array:
     """What a tile adds to a layer's slopes: first parts are enough, as roundings of many pixels cancel.
 
-    Where a unit is the same in all pixels they do not, and its slopes may be off by 2^-9 of themselves.
+    Where unit and pull are the same in all pixels they do not: such a slope may be off by 2^-8 of itself.
     """
     count = len(pulls) if kind.precision == X6 else 1
     return product(parts(values, kind)[:count], pulls[:count], ((0,), (0,)), kind)

@@ -14,13 +14,14 @@ from recombine import room
 
 X3, X6 = jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X3, jax.lax.DotAlgorithmPreset.BF16_BF16_F32_X6
 PRECISION = X3
-"""How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well."""
+"""How factors are rounded: X3 to 16 bits, X6 to 24, all that float32 has; TF32_TF32_F32 (to 11) is taken as well.
+
+Training rounds more on the way back (`drawn.py`), unless all 24 are asked for.
+"""
 TILE = 64  # pixels that one block of threads carries through the layers, unless a kernel has reasons for more
-PROGRAMS, LEAST, FEW = (
-    256,
-    2,
-    32,
-)  # blocks that share a picture, at most; tiles of each, at least, if blocks are not few
+PROGRAMS = 256  # blocks that share a picture, at most
+FEW, LEAST = 32, 2  # beyond so many blocks each has so many tiles: sums of its own have to be added up
+ENOUGH = 8  # blocks without which a device stands idle
 
 
 class Kind(NamedTuple):
@@ -66,7 +67,7 @@ def fits(pixels: int, shapes: Sequence[tuple[int, ...]], dtype: Any) -> bool:
 def shared(pixels: int, tile: int) -> bool:
     """Whether several blocks can share the tiles of a picture evenly."""
     tiles = pixels // tile
-    return pixels % tile == 0 and blocks(tiles) >= min(tiles, 8)
+    return pixels % tile == 0 and blocks(tiles) >= min(tiles, ENOUGH)
 
 
 def blocks(tiles: int) -> int:

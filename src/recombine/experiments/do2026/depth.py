@@ -170,21 +170,16 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R and purity of networks that draw, and error, against depth: the band over seeds; one row a picture."""
+    """R and purity of networks that draw (their number, if not all), and error, against depth; one row a picture."""
     plots, rows = rc.plots, table[table["offset"].notna()]
     names = sorted(rows["goal"].unique())
     picture, axes = plots.panels(rows=len(names), columns=3, side=3.0)
     for line, name in zip(axes, names, strict=True):
         for kind, colour in (("dense", plots.NEUTRAL), ("pruned", plots.GOOD)):
             mine = rows[(rows["goal"] == name) & (rows["kind"] == kind)]
-            for place, column in zip(line, ("r", "purity", "log_mse"), strict=True):
-                by = (mine if column == "log_mse" else mine[mine["draws"] == 1]).groupby("depth")[column]
-                middle, band = by.mean(), 2 * by.std() / np.sqrt(by.count())
-                low, middle, high = (
-                    10**v if column == "log_mse" else v for v in (middle - band, middle, middle + band)
-                )
-                place.fill_between(middle.index, low, high, color=colour, alpha=0.2, linewidth=0)
-                place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=kind)
+            drawn = mine[mine["draws"] == 1]
+            for place, column, some in zip(line, ("r", "purity", "log_mse"), (drawn, drawn, mine), strict=True):
+                band(place, some.groupby("depth")[column], colour, kind, settings.seeds)
         own = _pictures.goals(settings)[name].model if name in settings.targets else None
         for place, title in zip(
             line, ("R (lower: composed)", "purity of unit maps", "mean squared error"), strict=True
@@ -196,3 +191,14 @@ def figure(settings: Settings, table: pd.DataFrame):
         line[2].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         line[0].legend(fontsize=7, frameon=False)
     return picture
+
+
+def band(place: Any, by: Any, colour: str, kind: str, seeds: int) -> None:
+    """Mean over seeds and twice its error against depth, with the number of networks if not all; logarithms as powers."""
+    middle, wide = by.mean(), 2 * by.std() / np.sqrt(by.count())
+    log = str(middle.name).startswith("log_")
+    low, middle, high = (10**v if log else v for v in (middle - wide, middle, middle + wide))
+    place.fill_between(middle.index, low, high, color=colour, alpha=0.2, linewidth=0)
+    place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=kind)
+    for depth, count in by.count()[lambda n: n < seeds].items():
+        place.annotate(f" {count}", (depth, middle[depth]), color=colour, fontsize=6)

@@ -162,7 +162,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """The error on the way, one panel a learning rate; and the last error, a dot a network."""
+    """The error on the way, one panel a learning rate; the last error; R where the error fell to the gate, or last."""
     plots, rows = rc.plots, table[table["optimiser"].notna()]
     picture, axes = plots.panels(rows=1, columns=len(settings.rates) + 2, side=3.0)
     colours = dict(zip((ADAM, FEW, MANY), (plots.NEUTRAL, plots.GOOD, plots.BAD), strict=True))
@@ -182,7 +182,7 @@ def figure(settings: Settings, table: pd.DataFrame):
                 last.plot(np.full(len(mine), j), mine, mark, color=colour, markersize=4, alpha=0.7)
         last.set_xticks(range(3), ["Adam", "Muon 5", "Muon 20"])
     axes[0, -2].set(yscale="log", title="error at the end (marks: rates, in order)")
-    axes[0, -1].set(title="R at the end (lines: composed)")
+    axes[0, -1].set(title=f"R at an error of {_fair.GATE:g} (lines: composed)")
     _looks.r_axis(axes[0, -1], rows["r"], _fair.composed_scores(table, "r").values())
     for value in _fair.composed_scores(table, "r").values():
         axes[0, -1].axhline(value, color="black", linewidth=0.8)

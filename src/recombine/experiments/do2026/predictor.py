@@ -282,7 +282,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(sound.index, sound, "o-", color=f"C{i}", markersize=4, linewidth=0.8, label=mine["goal"].iloc[0])
             ring = sound[sound == sound.min()] if number in found.index else sound[:0]
             place.plot(ring.index, ring, "o", color=f"C{i}", markersize=9, markerfacecolor="none")
-        place.set(title=f"{title} {PRIMARY}s; ring: best", xlabel="hidden layers", ylabel="R")
+        place.set(title=f"{title} {PRIMARY}s, where drawn; ring: best", xlabel="hidden layers", ylabel="R")
         place.legend(fontsize=6, frameon=False)
     return picture
 
