@@ -194,7 +194,7 @@ def figure(settings: Settings, table: pd.DataFrame):
 
 
 def band(place: Any, by: Any, colour: str, kind: str, seeds: int) -> None:
-    """Mean over seeds and twice its error against depth, with the number of networks if not all; logarithms as powers."""
+    """Mean over seeds and twice its error against depth; the number of networks if not all; logarithms as powers."""
     middle, wide = by.mean(), 2 * by.std() / np.sqrt(by.count())
     log = str(middle.name).startswith("log_")
     low, middle, high = (10**v if log else v for v in (middle - wide, middle, middle + wide))
