@@ -16,11 +16,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+import recombine as rc
 from recombine import cli
 from recombine.engine.__main__ import changed_settings
 from recombine.engine.__main__ import main as bare
 from recombine.experiments.liang2025 import stripes
-from recombine.progress import Shown
+from recombine.progress import Shown, numbers
 from recombine.watch import Progress
 
 
@@ -44,6 +45,12 @@ from recombine.watch import Progress
         (["run", "liang2025/failure", "--tier", "quick", "--out", "/proc/nowhere"], "cannot write"),
         (["run", "missing.py"], "there is no experiment file"),
         (["figure", "liang2025/stripes", "--out", "/nowhere"], "has not been run"),
+        (
+            ["figure", "liang2025/stripes", "--out", "/nowhere", "--tier", "paper"],
+            "recombine run liang2025/stripes --tier paper",
+        ),
+        (["verdicts", "liang2025/stripes", "--out", "/nowhere", "--tier", "paper"], "stripes --tier paper"),
+        (["judge", "--alone", "--targets", "face"], "name two targets or more"),
         (["verdicts", "--out", "/nowhere"], "has been run in"),
         (["correlate", "loss"], "name two columns"),
         (["correlate", "loss", "a-b", "--out", "/nowhere"], "name two columns"),
@@ -110,10 +117,28 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
     assert "quick: not evidence" in capsys.readouterr().out
     for name in ("liang2025/failure", "liang2025"):
         assert cli.main(["verdicts", name, *out]) == 0
-        assert "fails in the hole" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "fails in the hole" in said
+        assert "asked for > 0.5" in said
     (tmp_path / "liang2025/failure/quick/figure.png").unlink()
-    assert cli.main(["figure", "liang2025/failure", *out]) == 0
+    assert cli.main(["figure", "liang2025/failure", "--tier", "quick", *out]) == 0
     assert (tmp_path / "liang2025/failure/quick/figure.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("effects", "margin", "said"),
+    [
+        ([0.4, 0.5, 0.6], 0.1, "0.50 [0.25, 0.75]"),
+        ([0.003, 0.0031, 0.0032], 0.0, "0.003 [0.003, 0.003]"),
+        ([0.0, 0.0, 0.0], 0.0, "0.0000 [0.0000, 0.0000]"),
+        ([0.5], 0.1, "0.50 [-]"),
+        ([], 0.1, "no number"),
+    ],
+)
+def test_numbers_have_the_digits_that_tell_them_from_the_margin(effects, margin, said):
+    table = pd.DataFrame({"seed": range(len(effects)), "effect": effects})
+    claim = rc.Claim("c", "says", "where", lambda t: t["effect"], margin)
+    assert numbers(rc.judge(table, claim)) == said
 
 
 def test_columns_are_correlated_over_the_networks_of_several_experiments(tmp_path, capsys):

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue
+from recombine.experiments import _looks, _pictures
+from recombine.experiments.do2026 import several
 
 NAMES = catalogue.names()
 KEEP = engine.Keep(models=True, records=True)
@@ -74,3 +77,41 @@ def test_picture_networks_that_all_diverge_are_told_and_drawn(name, tmp_path):
     result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert (result.folder / "figure.png").exists()
+
+
+def test_a_picture_of_ones_own_is_drawn_again_as_it_was(tmp_path):
+    """The figure shows what was trained on, also when the file is gone; one flat colour is refused."""
+    file, flat = tmp_path / "mine.png", tmp_path / "flat.png"
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (8, 8, 3), np.uint8)).save(file)
+    Image.new("RGB", (8, 8), "red").save(flat)
+    experiment = catalogue.find("do2026/several")
+    settings = replace(experiment.settings("quick"), outside=(str(file),))
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    file.unlink()
+    several.pictures.cache_clear()
+    _, loaded, table = engine.load(experiment, result.folder)
+    assert engine.draw(experiment, loaded, table, result.folder)
+    with pytest.raises(rc.UserError, match="one flat colour"):
+        several.pictures(replace(settings, outside=(str(flat),)))
+
+
+def test_an_axis_of_r_leaves_out_the_highest_and_counts_them():
+    _, axes = rc.plots.panels(rows=1, columns=2, side=1.0)
+    _looks.r_axis(axes[0, 0], [0.5, 0.7, 30.0, np.nan], [0.4])
+    assert axes[0, 0].get_ylim() == pytest.approx((0.35, 0.75))
+    assert axes[0, 0].texts[0].get_text() == "1 above 1.5"
+    _looks.r_axis(axes[0, 1], [0.5, 0.7], [0.4])
+    assert not axes[0, 1].texts
+
+
+def test_networks_of_a_folder_that_cannot_be_used_are_named(tmp_path):
+    moth = rc.composed.composed()["moth"]
+    rc.save_genome(tmp_path / "moth.json", moth, name="moth")
+    settings = replace(catalogue.find("do2026/wiring").settings("quick"), artifacts=str(tmp_path))
+    with pytest.raises(rc.UserError, match="called moth, as a composed picture is"):
+        _pictures.cells(settings)
+    (tmp_path / "moth.json").rename(tmp_path / "other.json")
+    assert {name for name, _ in _pictures.every_goal(settings)} == {"moth", "other"}
+    rc.save_genome(tmp_path / "other.json", replace(moth, links=()), name="other")
+    with pytest.raises(rc.UserError, match="the network other in"):
+        _pictures.goals(settings)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import tyro
 
 from recombine.arguments import parse
 from recombine.core import UserError
@@ -28,8 +29,10 @@ Said = dict[tuple[str, str], np.ndarray]
 class Asked(PictureSettings):
     """What is judged, and by whom."""
 
+    seeds: tyro.conf.Suppress[int] = 1
+    block: tyro.conf.Suppress[int] = 1
     targets: tuple[str, ...] = ("face", "moth")
-    """composed pictures to draw"""
+    """composed pictures to draw; one network is trained on each"""
     size: int = 48
     """pixels a side"""
     swept: int = 24
@@ -69,8 +72,6 @@ def judge(words: list[str]) -> int:
 
     endpoint = None if asked.alone else find_endpoint()
     networks = swept_networks(asked)
-    if len(networks) < 2:
-        raise UserError("the offline judge is fitted on other pictures: name two targets or more")
     theirs = seen(networks, asked, endpoint) if endpoint else {}
     ours = offline(networks)
     report(ours, theirs)
@@ -80,11 +81,13 @@ def judge(words: list[str]) -> int:
 
 
 def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
-    """For each picture its composed network and a trained one, with the changes of their weights."""
+    """For each picture its composed (or evolved) network, then a trained one, with the changes of their weights."""
     from recombine.experiments import _fair, _pictures
 
-    found = {}
-    for name, goal in _pictures.goals(asked).items():
+    found, every = {}, _pictures.goals(asked)
+    if len(every) < 2:
+        raise UserError("the offline judge is fitted on other pictures: name two targets or more")
+    for name, goal in every.items():
         twin = goal.trained
         if twin is None:
             print(f"training a network on {name} ({asked.steps} updates)", flush=True)
@@ -92,7 +95,8 @@ def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
         if (error := _pictures.error(asked, goal, twin)) > _fair.DRAWN:
             worse = f"mean squared error {error:.3g} where {_fair.DRAWN:g} is asked for"
             raise UserError(f"the network trained on {name} does not draw it ({worse}): give it more --steps")
-        found[name] = {"composed": swept(goal.model, asked), "trained": swept(twin, asked)}
+        known = "evolved" if goal.evolved else "composed"
+        found[name] = {known: swept(goal.model, asked), "trained": swept(twin, asked)}
     return found
 
 
@@ -142,7 +146,7 @@ def offline(networks: dict[str, dict[str, Swept]]) -> Said:
     """What the offline judge says of the same pictures, fitted without those of their target; NaN where it cannot."""
     from recombine.sweeps.judge import Pair, fit_pairs, standardised
 
-    pairs = {name: Pair(kinds["composed"].features, kinds["trained"].features) for name, kinds in networks.items()}
+    pairs = {name: Pair(*(one.features for one in kinds.values())) for name, kinds in networks.items()}
     found = {}
     for name, kinds in networks.items():
         fitted = fit_pairs({other: pair for other, pair in pairs.items() if other != name})
@@ -162,6 +166,11 @@ def report(ours: Said, theirs: Said) -> None:
         told = [str(len(a)), _yes(a)] + ([_yes(theirs[key]), str(int(np.isnan(theirs[key]).sum()))] if theirs else [])
         cells = " ".join(f"{one:>{width}}" for one, width in zip(told, heads.values(), strict=True))
         print(f"{', '.join(key):28} {cells}")
+    for trained in (False, True):
+        some = np.concatenate([said for (_, kind), said in ours.items() if (kind == "trained") == trained])
+        print(f"{'trained' if trained else 'composed or evolved'}: yes to {_yes(some)} of {len(some)} changes")
+    print("Yes means: still a coherent variation of the picture, as one weight of a composed network makes them. The")
+    print("offline judge was fitted on the networks of the other pictures; weights that change nothing are left out.")
 
 
 def _yes(said: np.ndarray) -> str:

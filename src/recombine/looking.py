@@ -24,11 +24,17 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Judged(Where):
-    """Where results are, and how verdicts are printed."""
+class OfTier(Where):
+    """Where results are, and which of them."""
 
     tier: str = ""
     """only runs of this tier"""
+
+
+@dataclass(frozen=True)
+class Judged(OfTier):
+    """Where results are, and how verdicts are printed."""
+
     markdown: bool = False
     """print tables for a document: every claim in full, one column a run"""
 
@@ -133,7 +139,8 @@ def verdicts(words: list[str]) -> int:
             except (KeyError, AttributeError) as error:
                 print(f"recombine: passed over: {folder} lacks what its claims ask for: {error}", file=sys.stderr)
     if not shown:
-        hint = f"try 'recombine run {names[0]}', or name a study of your own by its file"
+        tier = f" --tier {where.tier}" if where.tier else ""
+        hint = f"try 'recombine run {names[0]}{tier}', or name a study of your own by its file"
         raise UserError(f"nothing of this has been run in {where.out}: {hint}")
     print(markdown(shown)) if where.markdown else show(console(), shown)
     return 0
@@ -145,18 +152,20 @@ def figure(words: list[str]) -> int:
 
     names, flags = name_and_flags(words, "figure")
     where = parse(
-        Where,
+        OfTier,
         flags,
         "recombine figure NAME",
-        "Draw it again from the table.\nExample: recombine figure liang2025/stripes",
+        "Draw it again from the table.\nExample: recombine figure liang2025/stripes --tier laptop",
     )
+    catalogue.check_tier(where.tier)
     for name in catalogue.chosen(names):
         experiment = catalogue.find(name)
-        folders = _folders(where.out / experiment.name)
-        if not folders:
-            raise UserError(f"{name} has not been run in {where.out}: try 'recombine run {name}'")
-        for folder in folders:
-            _, settings, table = engine.load(experiment, folder)
+        loaded = [(folder, *engine.load(experiment, folder)) for folder in _folders(where.out / experiment.name)]
+        chosen = [one for one in loaded if where.tier in ("", one[1])]
+        if not chosen:
+            tier = f" --tier {where.tier}" if where.tier else ""
+            raise UserError(f"{name} has not been run in {where.out}: try 'recombine run {name}{tier}'")
+        for folder, _, settings, table in chosen:
             print(*engine.draw(experiment, settings, table, folder), sep="\n")
     return 0
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -102,27 +101,37 @@ class Shown(Report):
             signal.signal(signal.SIGINT, self.before)
 
 
-def verdict_table(results: Iterable[tuple[str, Iterable[Verdict]]]) -> Table:
-    """Claims with their verdicts, effects and intervals, a section an experiment."""
-    table = Table(show_edge=False, pad_edge=False, box=box.SIMPLE_HEAD)
-    table.add_column("claim", ratio=1)
-    table.add_column("verdict", no_wrap=True)
-    for name in ("effect [95 % interval]", "margin", "seeds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for experiment, verdicts in results:
-        table.add_row(f"[bold]{escape(experiment)}[/]")
-        for v in verdicts:
-            word = v.verdict if v.evidence else "not evidence"
-            effect = f"{v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]"
-            why = f"\n[yellow]{escape(v.why)}[/]" if v.verdict == "undecided" and v.evidence else ""
-            said = f"{escape(v.claim)}\n[dim]{escape(v.unit)}[/]{why}"
-            table.add_row(said, f"[{COLOURS[word]}]{word}[/]", escape(effect), f"> {v.margin:.3g}", _repeats([v]))
+def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+    """The verdicts of one run: each claim, its numbers and what they are, and why an undecided one is so."""
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    for v in verdicts:
+        word = v.verdict if v.evidence else "not evidence"
+        why = f"\n[yellow]{escape(v.why)}[/]" if v.verdict == "undecided" and v.evidence else ""
+        asked = f"{escape(numbers(v))} asked for > {v.margin:.3g}, {_repeats([v])}"
+        said = f"{escape(v.claim)}\n{asked}: [dim]{escape(v.unit)}[/]{why}"
+        table.add_row(f"  [{COLOURS[word]}]{word}[/]", said)
     return table
+
+
+def numbers(v: Verdict) -> str:
+    """Effect and interval, with so many digits that one sees on which side of the margin they lie."""
+    if v.seeds < 2:
+        return "no number" if v.seeds == 0 else f"{v.effect:.2f} [-]"
+    ends, digits = (v.low, v.high), 2
+    while digits < 4 and any(round(end, digits) == round(v.margin, digits) for end in ends):
+        digits += 1
+    return f"{v.effect:.{digits}f} [{v.low:.{digits}f}, {v.high:.{digits}f}]"
 
 
 def show(console: Console, results: list[tuple[str, Path, list[Verdict]]]) -> None:
     """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
-    console.print(verdict_table([(name, verdicts) for name, _, verdicts in results]))
+    console.print("\n[dim]effect \\[95 % interval], what was asked for, what is measured[/]", highlight=False)
+    for name, _, verdicts in results:
+        console.print(f"\n[bold]{escape(name)}[/]", highlight=False)
+        console.print(verdict_table(verdicts), highlight=False)
+    console.print()
     for name, folder, _ in results:
         console.print(f"{name}: figure and table in {folder}", highlight=False, soft_wrap=True)
 
@@ -144,21 +153,21 @@ def _document_table(name: str, columns: dict[str, list[Verdict]]) -> str:
         + " |"
         for c in claims.values()
     ]
-    seeds = [f"{run}, {_repeats(verdicts, always=True)}" for run, verdicts in columns.items()]
+    seeds = [f"{run}, {_repeats(verdicts)}" for run, verdicts in columns.items()]
     head = ["claim", "what is said", "effect (margin)", *seeds]
     return "\n".join([f"### {name}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
 
 
-def _repeats(verdicts: list[Verdict], *, always: bool = False) -> str:
+def _repeats(verdicts: list[Verdict]) -> str:
     """How many seeds, or what else an effect has one number of."""
     most = max(verdicts, key=lambda v: v.seeds)
-    return f"{most.seeds} {most.repeats}" if always or most.repeats != "seeds" else str(most.seeds)
+    return f"{most.seeds} {most.repeats if most.seeds != 1 else most.repeats.removesuffix('s')}"
 
 
 def _in_words(v: Verdict) -> str:
     """A verdict with its numbers, and in short why it is none."""
     why = f"; {v.why.split(':')[0]}" if v.verdict == "undecided" and ":" in v.why else ""
-    return f"**{v.verdict if v.evidence else 'not evidence'}** {v.effect:.2f} [{v.low:.2f}, {v.high:.2f}]{why}"
+    return f"**{v.verdict if v.evidence else 'not evidence'}** {numbers(v)}{why}"
 
 
 def kernels_wanted(environment: Mapping[str, str]) -> bool:

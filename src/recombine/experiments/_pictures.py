@@ -63,10 +63,20 @@ class Goal(NamedTuple):
 def goals(settings: PictureSettings) -> dict[str, Goal]:
     """Everything that these settings name."""
     found = {name: _goal(name, rc.composed.composed()[name], settings.size) for name in settings.targets}
-    for artifact in rc.artifacts(settings.artifacts, {}) if settings.artifacts else ():
-        if artifact.name in found:
-            raise rc.UserError(f"{settings.artifacts} has a network called {artifact.name}, as a composed picture is")
-        found[artifact.name] = _goal(artifact.name, artifact.genome, settings.size, evolved=True, trained=artifact.sgd)
+    for artifact in _artifacts(settings):
+        try:
+            goal = _goal(artifact.name, artifact.genome, settings.size, evolved=True, trained=artifact.sgd)
+        except ValueError as error:
+            raise rc.UserError(f"the network {artifact.name} in {settings.artifacts}: {error}") from error
+        found[artifact.name] = goal
+    return found
+
+
+def _artifacts(settings: PictureSettings) -> list[Any]:
+    """The evolved networks in the folder that was named."""
+    found = rc.artifacts(settings.artifacts, {}) if settings.artifacts else []
+    if both := {artifact.name for artifact in found} & set(settings.targets):
+        raise rc.UserError(f"{settings.artifacts} has a network called {min(both)}, as a composed picture is")
     return found
 
 
@@ -167,7 +177,7 @@ def cells(settings: Any) -> list[Cell]:
 
 def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
     """A goal's name and a block of seeds, for each cell."""
-    own = [a.name for a in rc.artifacts(settings.artifacts, {})] if settings.artifacts else []
+    own = [artifact.name for artifact in _artifacts(settings)]
     return [(name, block) for name in (*settings.targets, *own) for block in _seeds.blocks(settings)]
 
 

@@ -278,7 +278,9 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, title, some in zip(axes[2], ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
         for i, number in enumerate(some[:: -(-len(some) // 5)]):
             mine = networks[networks["number"] == number]
-            sound = drawn.loc[number]
+            sound = drawn.loc[number].dropna()
+            if sound.empty:
+                continue
             place.plot(sound.index, sound, "o-", color=f"C{i}", markersize=4, linewidth=0.8, label=mine["goal"].iloc[0])
             ring = sound[sound == sound.min()] if number in found.index else sound[:0]
             place.plot(ring.index, ring, "o", color=f"C{i}", markersize=9, markerfacecolor="none")
@@ -288,7 +290,7 @@ def figure(settings: Settings, table: pd.DataFrame):
 
 
 def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
-    """Best depths against predictions of targets left out; both errors, and the gain with its bootstrap's interval."""
+    """Best depths against predictions of targets left out; both errors, and the gain that the claim is about."""
     place.set(xlabel=f"depth predicted from {feature}", ylabel="best depth")
     if len(found) < 3:
         return
@@ -296,11 +298,10 @@ def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
     dots(place, found.assign(said=said.predicted), "said")
     ends = [found["best"].min(), found["best"].max()]
     place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)
-    (low, high), better = said.interval, said.error + gains(found, feature).mean()
-    place.set_title(
-        f"error {said.error:.2f}, of the better mean {better:.2f}\nof the mean {said.baseline:.2f},"
-        f" gain {said.gain:.2f} [{low:.2f}, {high:.2f}]"
-    )
+    gained = gains(found, feature).to_numpy()
+    low, high = rc.interval(gained)
+    better = f"of the better mean {said.error + gained.mean():.2f}"
+    place.set_title(f"error {said.error:.2f}, {better}\ngain {gained.mean():.2f} [{low:.2f}, {high:.2f}]")
 
 
 def dots(place: Any, found: pd.DataFrame, x: str) -> None:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 SHARED, ALONE, OUTSIDE = "one for all", "one each", "outside"
 SHOWN = 6
-LOST = {"draws": 0.0, **dict.fromkeys(("mse", "log_mse", "log_share", "apart", "drawn", "maps"), np.nan)}
+FLAT = 0.01
+"""Standard deviation over pixels below which a colour shows nothing."""
+LOST = {"draws": 0.0, **dict.fromkeys(("mse", "log_mse", "log_share", "apart", "drawn", "wanted", "maps"), np.nan)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,8 @@ def pictures(settings: Settings) -> dict[str, _pictures.Goal]:
     composed = _pictures.goals(settings)
     if unknown := set(settings.outside) - set(known):
         raise rc.UserError(f"no other picture is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if flat := [name for name in settings.outside if known[name].std(axis=(0, 1)).max() < FLAT]:
+        raise rc.UserError(f"{flat[0]} is one flat colour: there is nothing in it to draw")
     if both := set(settings.outside) & set(composed):
         raise rc.UserError(f"{sorted(both)[0]} is the name of an evolved network and of a picture outside")
     return composed | {name: _pictures.Goal(name, False, None, known[name], None) for name in settings.outside}
@@ -165,7 +169,7 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
         found = _pictures.scored(settings, goal, model, seed)
         found["log_share"] = found["log_mse"] - float(np.log10(goal.picture.var(axis=(0, 1)).mean() + 1e-12))
         found["apart"] = float(np.abs(rc.render(model, settings.size) - picture).max())
-        found |= {} if seed else {"drawn": _looks.thumb(picture)}
+        found |= {} if seed else {"drawn": _looks.thumb(picture), "wanted": _looks.thumb(goal.picture)}
         found |= {} if looked is None else {"maps": looked}
         rows.append(facts | {"condition": f"{kind}, {name}", "goal": name} | found)
     return rows
@@ -276,16 +280,17 @@ CLAIMS = (
 
 def figure(settings: Settings, table: pd.DataFrame):
     """Each picture and what networks of the first seed make of it; maps of one for all, picture by picture; scores."""
-    plots, every = rc.plots, pictures(settings)
+    plots, every = rc.plots, list(dict.fromkeys(table[table["kind"].notna()]["goal"]))
     sheet, axes = plots.panels(rows=5, columns=max(3, len(every)), side=2.0)
     for place in axes.ravel():
         place.set_axis_off()
-    for j, (name, goal) in enumerate(every.items()):
-        maps = looked_at(table, name, OUTSIDE if goal.model is None else SHARED, "maps")
+    for j, name in enumerate(every):
+        outside = name in settings.outside
+        maps = looked_at(table, name, OUTSIDE if outside else SHARED, "maps")
         shown = [
-            (_looks.thumb(goal.picture), Path(name).stem),
+            (wanted(settings, table, name), Path(name).stem),
             (looked_at(table, name, SHARED, "drawn"), SHARED),
-            (looked_at(table, name, OUTSIDE if goal.model is None else ALONE, "drawn"), ALONE),
+            (looked_at(table, name, OUTSIDE if outside else ALONE, "drawn"), ALONE),
             (None if maps is None else _looks.mosaic(maps), "maps of its units"),
         ]
         for place, (image, title) in zip(axes[:4, j], shown, strict=True):
@@ -294,7 +299,7 @@ def figure(settings: Settings, table: pd.DataFrame):
                 place.set_title(title)
     titles = {"mse": "mean squared error", "r": "R (bars: composed networks)", "reuse": "distinct maps / all maps"}
     for place, (column, title) in zip(axes[4], titles.items(), strict=False):
-        scores(place, table, list(every), column)
+        scores(place, table, every, column)
         place.set_title(title)
     axes[4, 0].set_yscale("log")
     axes[4, 0].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
@@ -308,6 +313,12 @@ def looked_at(table: pd.DataFrame, name: str, kind: str, column: str) -> np.ndar
     return kept.iloc[0] if len(kept) and np.isfinite(kept.iloc[0]).all() else None
 
 
+def wanted(settings: Settings, table: pd.DataFrame, name: str) -> np.ndarray:
+    """The picture to be drawn: as it was when it was trained on, since a file may have changed."""
+    kept = list(table[table["goal"] == name]["wanted"].dropna()) if "wanted" in table else []
+    return kept[0] if kept else _looks.thumb(pictures(settings)[name].picture)
+
+
 def scores(place: Any, table: pd.DataFrame, names: list[str], column: str) -> None:
     """A dot a network, one colour a kind; composed networks as black bars."""
     place.set_axis_on()
@@ -317,4 +328,4 @@ def scores(place: Any, table: pd.DataFrame, names: list[str], column: str) -> No
         place.plot(where, mine[column], "o", color=f"C{k}", markersize=3, alpha=0.7, label=kind)
     for name, value in _fair.composed_scores(table, column).items() if column != "mse" else ():
         place.hlines(value, names.index(name) - 0.4, names.index(name) + 0.4, color="black", linewidth=1.2)
-    place.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=7)
+    place.set_xticks(range(len(names)), [Path(name).stem for name in names], rotation=30, ha="right", fontsize=7)

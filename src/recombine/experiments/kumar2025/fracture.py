@@ -126,6 +126,17 @@ SEES = rc.Check(
 )
 FALLS = ("additive", "alike", "symmetry")
 """Measures that are expected to be lower in trained networks."""
+MEASURED = {
+    "change_zip": "size of a change",
+    "map_zip": "size of a map",
+    "information": "information of a change",
+    "symmetry": "symmetry spared",
+    "rank": "rank of a change",
+    "purity": "purity of a map",
+    "additive": "additive share",
+    "alike": "alike in a layer",
+}
+"""What the figure calls them."""
 
 
 def exceeds(name: str, says: str, measure: str) -> rc.Claim:
@@ -143,7 +154,8 @@ def exceeds(name: str, says: str, measure: str) -> rc.Claim:
         "figures 1 and 10-12 of do2026, read as numbers; ours",
         effect=effect,
         margin=0.05,
-        unit="chance to be on that side of the composed network, trained minus turned, worst picture",
+        unit=f"chance that a value is {'lower' if measure in FALLS else 'higher'} than one of the composed network,"
+        " trained minus turned, worst picture",
         preconditions=DRAWN,
         controls=(SAME,),
     )
@@ -255,12 +267,13 @@ def scores(places, rows: pd.DataFrame) -> None:
 
 def effect_sizes(place, rows: pd.DataFrame) -> None:
     """How often a value of the trained network exceeds one of the composed network, a dot a network."""
-    names = [column for column in rows if str(column).startswith("more ") and rows[column].notna().any()]
+    names = [name for name in map(str, rows) if name.startswith("more ") and rows[name].notna().any()]
     for k, (_, mine) in enumerate(rows.groupby("goal")):
         for i, name in enumerate(names):
             place.plot(np.full(len(mine), i + 0.15 * (k - 1)), mine[name], "o", color=f"C{k}", markersize=3.5)
     place.axhline(0.5, color="black", linewidth=0.8)
-    place.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7)
+    said = [MEASURED[name.removeprefix("more ")] for name in names]
+    place.set_xticks(range(len(names)), said, rotation=20, ha="right", fontsize=7)
     place.set(ylim=(0, 1), title="chance that the trained network has more than the composed one")
 
 
