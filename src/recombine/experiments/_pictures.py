@@ -46,6 +46,8 @@ class PictureSettings(_seeds.Seeded):
             raise rc.UserError("name at least one target, each once, or a folder of evolved networks")
 
 
+FLAT = 0.01
+"""Standard deviation over pixels below which a colour shows nothing."""
 QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "swept": 4}
 
 
@@ -64,12 +66,16 @@ def goals(settings: PictureSettings) -> dict[str, Goal]:
     """Everything that these settings name."""
     found = {name: _goal(name, rc.composed.composed()[name], settings.size) for name in settings.targets}
     for artifact in _artifacts(settings):
-        try:
-            goal = _goal(artifact.name, artifact.genome, settings.size, evolved=True, trained=artifact.sgd)
-        except ValueError as error:
-            raise rc.UserError(f"the network {artifact.name} in {settings.artifacts}: {error}") from error
+        goal = _goal(artifact.name, artifact.genome, settings.size, evolved=True, trained=artifact.sgd)
+        if flat(goal.picture):
+            raise rc.UserError(f"the network {artifact.name} in {settings.artifacts} draws one flat colour")
         found[artifact.name] = goal
     return found
+
+
+def flat(picture: np.ndarray) -> bool:
+    """Whether a picture shows nothing but one colour."""
+    return float(picture.std(axis=(0, 1)).max()) < FLAT
 
 
 def _artifacts(settings: PictureSettings) -> list[Any]:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 SHARED, ALONE, OUTSIDE = "one for all", "one each", "outside"
 SHOWN = 6
-FLAT = 0.01
-"""Standard deviation over pixels below which a colour shows nothing."""
 LOST = {"draws": 0.0, **dict.fromkeys(("mse", "log_mse", "log_share", "apart", "drawn", "wanted", "maps"), np.nan)}
 
 
@@ -61,8 +59,8 @@ def pictures(settings: Settings) -> dict[str, _pictures.Goal]:
     composed = _pictures.goals(settings)
     if unknown := set(settings.outside) - set(known):
         raise rc.UserError(f"no other picture is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    if flat := [name for name in settings.outside if known[name].std(axis=(0, 1)).max() < FLAT]:
-        raise rc.UserError(f"{flat[0]} is one flat colour: there is nothing in it to draw")
+    if plain := [name for name in settings.outside if _pictures.flat(known[name])]:
+        raise rc.UserError(f"{plain[0]} is one flat colour: there is nothing in it to draw")
     if both := set(settings.outside) & set(composed):
         raise rc.UserError(f"{sorted(both)[0]} is the name of an evolved network and of a picture outside")
     return composed | {name: _pictures.Goal(name, False, None, known[name], None) for name in settings.outside}
