@@ -14,19 +14,7 @@ import numpy as np
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from recombine.models.tiles import (
-    TILE,
-    Kind,
-    Plan,
-    bends,
-    blocks,
-    first_three,
-    parts,
-    planned,
-    upwards,
-    warps,
-    widened,
-)
+from recombine.models.tiles import TILE, Kind, Plan, bends, blocks, first_three, parts, planned, upwards, warps, widened
 
 INPUTS = 4
 
