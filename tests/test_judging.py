@@ -68,7 +68,8 @@ def test_without_an_address_nothing_is_trained_or_asked(monkeypatch, capsys):
 def test_the_offline_judge_may_speak_alone(capsys):
     ours = {("moth", "composed"): np.array([1.0, 0.0]), ("moth", "trained"): np.array([0.0, np.nan])}
     judging.report(ours, {})
-    head, composed, trained = capsys.readouterr().out.splitlines()
+    head, composed, trained, *said = capsys.readouterr().out.splitlines()
     assert head.split() == ["network", "changes", "offline", "yes"]
     assert composed.split() == ["moth,", "composed", "2", "0.50"]
     assert trained.split() == ["moth,", "trained", "2", "0.00"]
+    assert said[:2] == ["composed or evolved: yes to 0.50 of 2 changes", "trained: yes to 0.00 of 2 changes"]

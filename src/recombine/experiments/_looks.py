@@ -11,6 +11,8 @@ import recombine as rc
 
 THUMB = 16
 """Pixels a side of unit maps, and twice as many of pictures, that are kept for a figure."""
+SHOWN = 6
+"""Units of a layer that are shown where all would be too many."""
 TOP = 1.5
 """The largest R that a figure shows; of networks that draw their picture it is below 1.3 in every table."""
 
@@ -49,6 +51,16 @@ def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
     rows = [np.concatenate(list(row), axis=1) for row in strip]
     axes.imshow(np.concatenate(rows, axis=0), interpolation="nearest")
     rc.plots.bare(axes, title)
+
+
+def same_units(models: list[Any], size: int) -> np.ndarray:
+    """For each network maps (layers, units, rows, columns) of the same units: those that vary most over all."""
+    from recombine.sweeps.scores import unit_maps
+
+    every = np.stack([unit_maps(model, min(size, 2 * THUMB)) for model in models])
+    most = np.argsort(-every.std(axis=(0, 3, 4)), axis=1)[:, :SHOWN]
+    shown = np.take_along_axis(every, most[None, :, :, None, None], axis=2)
+    return np.round(np.clip(shown, -1, 1).astype(float), 2)
 
 
 def r_axis(axes: Any, shown: Any, lines: Iterable[float]) -> None:

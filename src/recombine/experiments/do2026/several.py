@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHARED, ALONE, OUTSIDE = "one for all", "one each", "outside"
-SHOWN = 6
 LOST = {"draws": 0.0, **dict.fromkeys(("mse", "log_mse", "log_share", "apart", "drawn", "wanted", "maps"), np.nan)}
 
 
@@ -160,7 +159,7 @@ def described(cell: Cell, trained: Any, colours: np.ndarray, seed: int) -> list[
     facts = {"kind": kind, "seed": seed, "diverged_at": int(trained.diverged_at)}
     if trained.diverged_at >= 0:
         return [facts | {"condition": f"{kind}, {name}", "goal": name, **LOST} for name in cell.names]
-    maps = inside(settings, models) if kind != ALONE and not seed else [None] * len(models)
+    maps = _looks.same_units(models, settings.size) if kind != ALONE and not seed else [None] * len(models)
     rows = []
     for name, model, picture, looked in zip(cell.names, models, colours, maps, strict=True):
         goal = pictures(settings)[name]
@@ -179,16 +178,6 @@ def told(model: Any, count: int) -> list[Any]:
     values = np.linspace(-1, 1, count)
     starts = [first[:4] + np.outer([0, 0, 0, 1], value * first[4]) for value in values]
     return [rc.from_weights(model.mix, [start, *others]) for start in starts]
-
-
-def inside(settings: Settings, models: list[Any]) -> np.ndarray:
-    """For each picture maps (layers, units, rows, columns) of the same units: those that vary most over all."""
-    from recombine.sweeps.scores import unit_maps
-
-    every = np.stack([unit_maps(model, min(settings.size, 32)) for model in models])
-    most = np.argsort(-every.std(axis=(0, 3, 4)), axis=1)[:, :SHOWN]
-    shown = np.take_along_axis(every, most[None, :, :, None, None], axis=2)
-    return np.round(np.clip(shown, -1, 1).astype(float), 2)
 
 
 def controls(settings: Settings) -> list[dict]:
