@@ -76,22 +76,27 @@ def list_experiments(words: list[str]) -> int:
         if experiment.paper != paper:
             paper = experiment.paper
             out.print(f"\n[bold]{escape(paper)}[/]", highlight=False)
-        out.print(f"  [cyan]{name}[/]  {escape(experiment.question)}", highlight=False)
+        _indented(out, 2, f"[cyan]{name}[/]  {escape(experiment.question)}")
         ran = _verdict_words(where.out / name)
         counts = [f"{tier}: {_counted(list(words.values()))}" for tier, words in ran.items()]
-        out.print(f"      [dim]{'; '.join(counts) or 'not run yet'}[/]", highlight=False)
+        _indented(out, 6, f"[dim]{'; '.join(counts) or 'not run yet'}[/]")
         for claim in experiment.claims if where.claims else ():
             said = ", ".join(f"{tier}: {words[claim.name]}" for tier, words in ran.items() if claim.name in words)
-            out.print(
-                f"    - {escape(claim.name)}: {escape(claim.says)} [dim]({escape(claim.source)})[/]", highlight=False
-            )
-            out.print(f"      [dim]{said or 'not run yet'}[/]", highlight=False)
+            _indented(out, 4, f"- {escape(claim.name)}: {escape(claim.says)} [dim]({escape(claim.source)})[/]")
+            _indented(out, 6, f"[dim]{said or 'not run yet'}[/]")
     out.print(
         "\ntiers: quick (never evidence), laptop (minutes), gpu, paper; --claims lists every claim",
         style="dim",
         highlight=False,
     )
     return 0
+
+
+def _indented(out: Console, by: int, markup: str) -> None:
+    """A paragraph whose every line stands that far from the left."""
+    from rich.padding import Padding
+
+    out.print(Padding(markup, (0, 0, 0, by)), highlight=False)
 
 
 def _counted(words: list[str]) -> str:

@@ -32,7 +32,8 @@ LOST = {"draws": 0.0, **dict.fromkeys(("mse", "log_mse", "log_share", "apart", "
 @dataclass(frozen=True, kw_only=True)
 class Settings(_pictures.PictureSettings):
     outside: tuple[str, ...] = ("portrait", "house")
-    """pictures that no network was composed for: names among `rc.targets.targets`, or your own PNG and JPEG files"""
+    """pictures that no network was composed for: house, ball, portrait, medals, present or another of `rc.targets`,
+    or your own PNG and JPEG files"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
