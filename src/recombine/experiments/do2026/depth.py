@@ -201,4 +201,5 @@ def band(place: Any, by: Any, colour: str, kind: str, seeds: int) -> None:
     place.fill_between(middle.index, low, high, color=colour, alpha=0.2, linewidth=0)
     place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=kind)
     for depth, count in by.count()[lambda n: n < seeds].items():
-        place.annotate(f" {count}", (depth, middle[depth]), color=colour, fontsize=6)
+        above = {"xytext": (4, 5), "textcoords": "offset points"}
+        place.annotate(f"n = {count}", (depth, middle[depth]), color=colour, fontsize=7, **above)
