@@ -97,10 +97,13 @@ def test_a_picture_of_ones_own_is_drawn_again_as_it_was(tmp_path):
 
 def test_an_axis_of_r_leaves_out_the_highest_and_counts_them():
     _, axes = rc.plots.panels(rows=1, columns=2, side=1.0)
-    _looks.r_axis(axes[0, 0], [0.5, 0.7, 30.0, np.nan], [0.4])
+    axes[0, 0].plot(range(4), [0.5, 0.7, 30.0, np.nan], "o")
+    axes[0, 0].axhline(0.4)
+    _looks.without_highest(axes[0, 0])
     assert axes[0, 0].get_ylim() == pytest.approx((0.35, 0.75))
     assert axes[0, 0].texts[0].get_text() == "1 above 1.5"
-    _looks.r_axis(axes[0, 1], [0.5, 0.7], [0.4])
+    axes[0, 1].plot(range(2), [0.5, 0.7])
+    _looks.without_highest(axes[0, 1])
     assert not axes[0, 1].texts
 
 

@@ -144,8 +144,7 @@ def verdicts(words: list[str]) -> int:
             except (KeyError, AttributeError) as error:
                 print(f"recombine: passed over: {folder} lacks what its claims ask for: {error}", file=sys.stderr)
     if not shown:
-        tier = f" --tier {where.tier}" if where.tier else ""
-        hint = f"try 'recombine run {names[0]}{tier}', or name a study of your own by its file"
+        hint = f"{_try(names[0], where.tier)}, or name a study of your own by its file"
         raise UserError(f"nothing of this has been run in {where.out}: {hint}")
     print(markdown(shown)) if where.markdown else show(console(), shown)
     return 0
@@ -168,11 +167,14 @@ def figure(words: list[str]) -> int:
         loaded = [(folder, *engine.load(experiment, folder)) for folder in _folders(where.out / experiment.name)]
         chosen = [one for one in loaded if where.tier in ("", one[1])]
         if not chosen:
-            tier = f" --tier {where.tier}" if where.tier else ""
-            raise UserError(f"{name} has not been run in {where.out}: try 'recombine run {name}{tier}'")
+            raise UserError(f"{name} has not been run in {where.out}: {_try(name, where.tier)}")
         for folder, _, settings, table in chosen:
             print(*engine.draw(experiment, settings, table, folder), sep="\n")
     return 0
+
+
+def _try(name: str, tier: str) -> str:
+    return f"try 'recombine run {name}{f' --tier {tier}' * bool(tier)}'"
 
 
 def _folders(home: Path) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -63,9 +62,9 @@ def same_units(models: list[Any], size: int) -> np.ndarray:
     return np.round(np.clip(shown, -1, 1).astype(float), 2)
 
 
-def r_axis(axes: Any, shown: Any, lines: Iterable[float]) -> None:
-    """An axis of R without the highest: beside a picture of nearly one colour every change is large."""
-    values = np.concatenate([np.asarray(shown, float), list(lines)])
+def without_highest(axes: Any) -> None:
+    """End an axis of R, when all is drawn, below the highest: beside nearly one colour every change is large."""
+    values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
     beyond, within = int((values > TOP).sum()), values[values <= TOP]
     if beyond and len(within):
         axes.set_ylim(within.min() - 0.05, within.max() + 0.05)

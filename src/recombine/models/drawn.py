@@ -18,7 +18,6 @@ from jax.experimental.pallas import triton
 
 from recombine.models.tiles import (
     TILE,
-    X6,
     Kind,
     Plan,
     bends,
@@ -62,12 +61,13 @@ squared_error.defvjp(_remember, _gradients)
 def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind) -> tuple[jax.Array, list[jax.Array]]:
     """Error and gradients: put units in their columns, run the kernel, add up what its blocks found, put back."""
     plan, layers = planned(kind, x.shape[1]), len(weights)
-    width, tile = plan.width, LARGE if _large(plan, kind) and shared(len(x), LARGE) else TILE
+    large = plan.width <= 32 and not kind.exact and shared(len(x), LARGE)
+    width, tile = plan.width, LARGE if large else TILE
     tiles, programs = len(x) // tile, blocks(len(x) // tile)
     stack = jnp.stack([widened(w, plan, 0, 1) for w in weights])[_moved(np.argsort(plan.place), layers)]
     ins = (jnp.stack(parts(stack, kind)), widened(x, plan, 1), y.T)
     outs = [(layers, plan.used, plan.used), (tile,), (layers, tile, plan.used)]
-    kinds = [jnp.float32, jnp.float32, jnp.float32 if kind.precision == X6 else jnp.float16]
+    kinds = [jnp.float32, jnp.float32, jnp.float32 if kind.exact else jnp.float16]
     slopes, errors, _ = pl.pallas_call(
         partial(_block, tiles=tiles // programs, tile=tile, plan=plan, kind=kind),
         grid=(programs,),
@@ -81,10 +81,6 @@ def _whole(weights: Sequence[jax.Array], x: jax.Array, y: jax.Array, kind: Kind)
     slopes = jnp.pad(2 / y.size * slopes.sum(axis=0), ((0, 0), *[(0, width - plan.used)] * 2))
     moved = slopes[_moved(plan.place, layers)]
     return errors.sum() / y.size, [g[: w.shape[0], : w.shape[1]] for g, w in zip(moved, weights, strict=True)]
-
-
-def _large(plan: Plan, kind: Kind) -> bool:
-    return plan.width <= 32 and kind.precision != X6
 
 
 def _moved(order: np.ndarray, layers: int) -> tuple[np.ndarray, ...]:
@@ -155,7 +151,7 @@ def _over_pixels(values: jax.Array, pulls: list[jax.Array], kind: Kind) -> jax.A
 
     Where unit and pull are the same in all pixels they do not: such a slope may be off by 2^-8 of itself.
     """
-    count = len(pulls) if kind.precision == X6 else 1
+    count = len(pulls) if kind.exact else 1
     return product(parts(values, kind)[:count], pulls[:count], ((0,), (0,)), kind)
 
 

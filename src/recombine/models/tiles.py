@@ -32,6 +32,11 @@ class Kind(NamedTuple):
     precision: jax.lax.DotAlgorithmPreset = PRECISION
     interpret: bool = False
 
+    @property
+    def exact(self) -> bool:
+        """Whether all bits of float32 are asked for, so that nothing may be rounded on the way back either."""
+        return self.precision == X6
+
 
 class Plan(NamedTuple):
     """Where units stand inside the kernel: linear ones first, in the columns that inputs and h, s, v use as well.

@@ -170,7 +170,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         for name, colour in colours.items():
             curves = np.stack(list(rows[(rows["rate"] == rate) & (rows["optimiser"] == name)]["curve"]))
             x = np.linspace(0, settings.steps, curves.shape[1] + 1)[1:]
-            place.plot(x, curves.T, color=colour, alpha=0.2, linewidth=0.6)
+            place.plot(x, curves.T, color=colour, alpha=0.2, linewidth=0.6, rasterized=True)
             place.plot(x, np.exp(np.log(curves).mean(axis=0)), color=colour, label=name)
         place.set(yscale="log", xlabel="update", title=f"learning rate {rate:g}")
     axes[0, 0].set_ylabel("mean squared error")
@@ -183,7 +183,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         last.set_xticks(range(3), ["Adam", "Muon 5", "Muon 20"])
     axes[0, -2].set(yscale="log", title="error at the end (marks: rates, in order)")
     axes[0, -1].set(title=f"R at an error of {_fair.GATE:g} (lines: composed)")
-    _looks.r_axis(axes[0, -1], rows["r"], _fair.composed_scores(table, "r").values())
     for value in _fair.composed_scores(table, "r").values():
         axes[0, -1].axhline(value, color="black", linewidth=0.8)
+    _looks.without_highest(axes[0, -1])
     return picture

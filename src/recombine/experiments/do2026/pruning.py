@@ -287,6 +287,6 @@ def figure(settings: Settings, table: pd.DataFrame):
         axes[1, j].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         for k, (name, r) in enumerate(sorted(_fair.composed_scores(table, "r").items())):
             axes[0, j].axhline(r, color=f"C{k}", linewidth=0.8, label=f"composed: {name}")
-        _looks.r_axis(axes[0, j], here["r"], _fair.composed_scores(table, "r").values())
+        _looks.without_highest(axes[0, j])
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

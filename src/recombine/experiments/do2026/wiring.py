@@ -147,6 +147,6 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 0].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 0].legend(fontsize=7, frameon=False)
     axes[0, 1].set_ylabel("R (lines: composed networks)")
-    _looks.r_axis(axes[0, 1], rows["r"], _fair.composed_scores(table, "r").values())
+    _looks.without_highest(axes[0, 1])
     axes[0, 2].set_ylabel("purity of unit maps")
     return picture
