@@ -109,7 +109,7 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
     for v in verdicts:
         word = v.verdict if v.evidence else "not evidence"
         why = f"\n[yellow]{escape(v.why)}[/]" if v.verdict == "undecided" and v.evidence else ""
-        asked = f"{escape(numbers(v))} asked for > {v.margin:.3g}, {_repeats([v])}"
+        asked = f"{escape(numbers(v))}, asked for > {v.margin:.3g}, {_repeats([v])}"
         said = f"{escape(v.claim)}\n{asked}: [dim]{escape(v.unit)}[/]{why}"
         table.add_row(f"  [{COLOURS[word]}]{word}[/]", said)
     return table
