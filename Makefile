@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow soak lint format bench clean
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "recombine needs Python 3.11 or newer, this is " + sys.version.split()[0])'
@@ -19,6 +19,9 @@ test: .venv/ready ## the whole suite but the slow part
 
 test-slow: .venv/ready ## real training runs beside their landmarks: about six minutes
 	$(BIN)/python -m pytest -m slow
+
+soak: .venv/ready ## runs that are killed at random for SOAK_SECONDS (600): their tables must be those of unbroken ones
+	$(BIN)/python tests/soak.py
 
 lint: .venv/ready ## formatting, style and types
 	$(BIN)/ruff format --check .

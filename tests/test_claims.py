@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recombine as rc
+from recombine.table import modern
 
 
 def table(effects) -> pd.DataFrame:
@@ -14,7 +15,7 @@ def table(effects) -> pd.DataFrame:
 
 
 def claim(margin: float = 0.0, **more) -> rc.Claim:
-    return rc.Claim("c", "says", "where", lambda t: rc.by_seed(t, "effect", condition="net"), margin, **more)
+    return rc.Claim("c", "says", "where", rc.value("effect", condition="net"), above=margin, **more)
 
 
 MET = rc.Check("met", lambda t: 1.0, at_least=1.0)
@@ -76,7 +77,7 @@ def test_lost_seeds_are_counted_and_many_of_them_forbid_a_verdict():
     assert (one.verdict, one.seeds, one.lost) == ("holds", 19, 1)
     many = rc.judge(table([1.0] * 8 + [np.nan] * 2), claim())
     assert many.verdict == "undecided"
-    assert "2 of 10 seeds give no number" in many.why
+    assert "2 of 10 seeds diverged or give no number" in many.why
 
 
 def test_undecided_says_how_many_seeds_would_probably_decide():
@@ -92,14 +93,116 @@ def test_a_verdict_says_what_its_seeds_cannot_exclude():
     assert "up to 45% of seeds" in verdict.why
 
 
-def test_an_effect_needs_one_row_a_seed():
-    with pytest.raises(ValueError, match="one row a seed"):
-        rc.by_seed(pd.concat([table([1.0]), table([2.0])]), "effect", condition="net")
-    with pytest.raises(ValueError, match="one row a seed"):
-        rc.by_seed(table([1.0]), "effect", condition="nobody")
+def test_an_effect_needs_one_row_per_seed():
+    with pytest.raises(ValueError, match="one row per seed"):
+        rc.by_seed(modern(pd.concat([table([1.0]), table([2.0])])), "effect", condition="net")
+    with pytest.raises(ValueError, match="one row per seed"):
+        rc.by_seed(modern(table([1.0])), "effect", condition="nobody")
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says():
     rng = np.random.default_rng(0)
     bounds = [rc.interval(rng.normal(size=5)) for _ in range(2000)]
     assert np.mean([low <= 0 <= high for low, high in bounds]) == pytest.approx(0.95, abs=0.015)
+
+
+def several(**columns) -> pd.DataFrame:
+    rows = [
+        {"seed": seed, "rival": name, "effect": value}
+        for name, values in columns.items()
+        for seed, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def against_all(**more) -> rc.Claim:
+    return rc.Claim("c", "says", "where", rc.each_of("rival", rc.value("effect")), over="rivals", **more)
+
+
+CLEAR, NOTHING = [1.0, 1.1, 0.9, 1.0, 1.05], [0.3, -0.2, 0.1, -0.3, 0.2]
+
+
+def test_to_beat_all_rivals_every_interval_must_clear_the_margin():
+    both = rc.judge(several(a=CLEAR, b=CLEAR), against_all(above=0.5))
+    assert (both.verdict, len(both.parts)) == ("holds", 2)
+    one = rc.judge(several(a=CLEAR, b=NOTHING), against_all(above=0.5))
+    assert (one.verdict, one.how) == ("fails", "no effect")
+    assert one.why.startswith("b: ")
+    assert [p.verdict for p in one.parts] == ["holds", "fails"]
+
+
+def test_one_rival_of_many_fails_only_at_the_corrected_level():
+    near = [0.30, 0.10, 0.44, 0.20, 0.45]  # alone it lies below 0.5; one of twenty would do so by chance
+    assert rc.judge(several(a=near), against_all(above=0.5)).verdict == "fails"
+    many = {f"r{i}": CLEAR for i in range(19)}
+    assert rc.judge(several(a=near, **many), against_all(above=0.5)).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("centre", "bounds", "how"),
+    [
+        (0.0, {"above": 0.5}, "no effect"),
+        (0.3, {"above": 0.5}, "smaller than asked"),
+        (-0.3, {"above": 0.5}, "reversed"),
+        (-0.3, {"above": -0.05}, "reversed"),
+        (0.3, {"below": 0.1}, "larger than asked"),
+        (0.0, {"below": -0.5}, "no effect"),
+        (-0.3, {"below": -0.5}, "smaller than asked"),
+        (0.3, {"below": -0.5}, "reversed"),
+        (3.0, {"above": 1.0, "below": 2.0}, "larger than asked"),
+        (0.3, {"above": 1.0, "below": 2.0}, "smaller than asked"),
+    ],
+)
+def test_a_claim_that_fails_says_how(centre, bounds, how):
+    effects = centre + np.array([-0.02, 0.01, 0.0, 0.02, -0.01])
+    verdict = rc.judge(table(effects), rc.Claim("c", "says", "where", rc.value("effect"), **bounds))
+    assert (verdict.verdict, verdict.how) == ("fails", how)
+
+
+def test_bounds_are_two_sided_and_the_quantity_itself_is_shown():
+    effects = [0.011, 0.010, 0.012, 0.009, 0.011]
+    below = rc.judge(table(effects), rc.Claim("c", "says", "where", rc.value("effect"), below=0.02))
+    assert (below.verdict, below.bounds) == ("holds", "< 0.02")
+    assert below.effect == pytest.approx(np.mean(effects))
+    with pytest.raises(ValueError, match="needs a bound"):
+        rc.Claim("c", "says", "where", rc.value("effect"))
+    with pytest.raises(ValueError, match="more than 2"):
+        rc.Claim("c", "says", "where", rc.value("effect"), above=2, below=1)
+
+
+def fit(effects, fits) -> pd.DataFrame:
+    return table(effects).assign(accuracy=fits)
+
+
+FITS = (rc.fitted("accuracy", at_least=0.95),)
+
+
+def test_networks_that_do_not_fit_are_an_outcome_and_not_lost():
+    verdict = rc.judge(fit([*CLEAR, 0.0], [1.0] * 5 + [0.2]), claim(0.5, fits=FITS))
+    assert (verdict.verdict, verdict.seeds, verdict.unfit, verdict.lost) == ("holds", 5, 1, 0)
+    assert "5 of 6 networks fitted" in verdict.why
+    most = rc.judge(fit([1.0] * 12, [1.0] * 5 + [0.2] * 7), claim(0.5, fits=FITS))
+    assert most.verdict == "undecided"
+    assert "only 5 of 12 seeds learnt" in most.why
+
+
+def test_a_network_that_diverged_is_lost_and_not_unfit():
+    verdict = rc.judge(fit([1.0] * 11 + [np.nan], [1.0] * 11 + [np.nan]), claim(0.5, fits=FITS))
+    assert (verdict.verdict, verdict.unfit, verdict.lost) == ("holds", 0, 1)
+
+
+def test_a_check_has_two_sides_and_says_what_it_reads():
+    low = rc.Check("noise", lambda t: 0.985, at_most=0.9)
+    verdict = rc.judge(table(CLEAR), claim(0.5, controls=(low,)))
+    assert "control misread: noise (is 0.985, should be at most 0.9)" in verdict.why
+    gone = rc.judge(table(CLEAR), claim(0.5, controls=(rc.reads("perfect", "effect", at_least=1),)))
+    assert "run it again" in gone.why
+
+
+def test_claims_are_judged_at_the_primary_protocol_and_in_each_variant():
+    rows = [table(CLEAR).assign(variant="primary"), table(NOTHING).assign(variant="bright")]
+    rows += [table(CLEAR).assign(variant="wide")]
+    (verdict,) = rc.judge_all(pd.concat(rows), [claim(0.5)])
+    assert verdict.verdict == "holds"
+    assert verdict.variants == {"bright": "fails", "wide": "holds"}
+    assert rc.turns(verdict) == ["bright"]

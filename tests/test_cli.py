@@ -18,10 +18,11 @@ from rich.console import Console
 
 import recombine as rc
 from recombine import cli
-from recombine.engine.__main__ import changed_settings
-from recombine.engine.__main__ import main as bare
+from recombine.cli import options
+from recombine.cli.progress import ProgressReport
+from recombine.cli.report import numbers
+from recombine.cli.run import RunOptions
 from recombine.experiments.liang2025 import stripes
-from recombine.progress import Shown, numbers
 from recombine.watch import Progress
 
 
@@ -59,7 +60,7 @@ from recombine.watch import Progress
         (["correlate", "loss", "mse", "--figure", "a.txt"], "a figure is drawn as"),
         (["verdicts", "--tier", "gpus"], "did you mean 'gpu'"),
         (["run", "redhardt2025/data", "--seed", "-5"], "seed must be at least 0"),
-        (["run", "redhardt2025/data", "--tier", "quick", "--held-out", "0.99"], "cannot tie the modules together"),
+        (["run", "redhardt2025/support", "--tier", "quick", "--held-out", "0.99"], "cannot tie the modules together"),
         (["import", "picbreeder"], "say what from where"),
         (["import", "picbreeder", "/nowhere"], "/nowhere"),
         (["bench", "nothing"], "no benchmark"),
@@ -119,7 +120,7 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
         assert cli.main(["verdicts", name, *out]) == 0
         said = capsys.readouterr().out
         assert "fails in the hole" in said
-        assert "asked for > 0.5" in said
+        assert "margin > 0.5" in said
     (tmp_path / "liang2025/failure/quick/figure.png").unlink()
     assert cli.main(["figure", "liang2025/failure", "--tier", "quick", *out]) == 0
     assert (tmp_path / "liang2025/failure/quick/figure.png").exists()
@@ -137,7 +138,7 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
 )
 def test_numbers_have_the_digits_that_tell_them_from_the_margin(effects, margin, said):
     table = pd.DataFrame({"seed": range(len(effects)), "effect": effects})
-    claim = rc.Claim("c", "says", "where", lambda t: t["effect"], margin)
+    claim = rc.Claim("c", "says", "where", lambda t: t["effect"], above=margin)
     assert numbers(rc.judge(table, claim)) == said
 
 
@@ -151,12 +152,48 @@ def test_columns_are_correlated_over_the_networks_of_several_experiments(tmp_pat
         assert cli.main(["correlate", *bad, *where]) == 2
 
 
-def test_the_bare_command_line_reads_settings_by_their_types(capsys):
-    changed = changed_settings(stripes.QUICK, ["width=8", "dark=true", "learning_rate=1e-2"])
-    assert (changed.width, changed.dark, changed.learning_rate) == (8, True, 1e-2)
-    for words in (["--set", "widht=3"], ["--set", "width=x"], ["--set", "precision=float64"]):
-        assert bare(["liang2025/stripes", "--tier", "quick", *words]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+@pytest.fixture
+def bare(monkeypatch):
+    """A machine on which tyro is not installed."""
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
+
+
+def test_the_bare_command_line_reads_settings_by_their_types(bare):
+    default = RunOptions(tier="quick")
+    flags = [
+        "--width",
+        "8",
+        "--dark",
+        "--learning-rate",
+        "1e-2",
+        "--precision",
+        "bfloat16",
+        "--device",
+        "cpu",
+        "--out",
+        "mine",
+        "--variants",
+        "a",
+        "b",
+    ]
+    got, settings = options.parse_both(default, stripes.QUICK, flags, "recombine run", "")
+    assert (settings.width, settings.dark, settings.learning_rate, settings.precision) == (8, True, 1e-2, "bfloat16")
+    assert (got.device, got.out, got.variants) == ("cpu", Path("mine"), ("a", "b"))
+    assert settings.bumps == stripes.QUICK.bumps
+
+
+@pytest.mark.parametrize("words", [["--widht", "3"], ["--width", "x"], ["--precision", "float64"], ["--tier", "huge"]])
+def test_a_mistake_on_the_bare_command_line_is_one_line_too(words, bare, capsys):
+    assert cli.main(["run", "liang2025/stripes", *words]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_bare_command_line_runs_and_helps(bare, tmp_path, capsys):
+    assert cli.main(["run", "liang2025/rotation", "--tier", "quick", "--out", str(tmp_path)]) == 0
+    assert "not evidence" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["run", "liang2025/rotation", "--help"])
+    assert "--learning-rate" in capsys.readouterr().out
 
 
 def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older_version(tmp_path, capsys):
@@ -165,7 +202,7 @@ def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older
     assert cli.main(["verdicts", "liang2025/rotation", "--markdown", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert said.startswith("### liang2025/rotation")
-    assert "| it is filled with a mixture |" in said
+    assert "| the gap of angles is filled with a mixture of its edges |" in said
     path = tmp_path / "liang2025/rotation/quick/table.parquet"
     pd.read_parquet(path).drop(columns="r_mixture").to_parquet(path)
     assert cli.main(["verdicts", "liang2025/rotation", "--out", str(tmp_path)]) == 2
@@ -174,7 +211,7 @@ def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older
 
 def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
     said = io.StringIO()
-    shown = Shown(Console(file=said), "two runs")
+    shown = ProgressReport(Console(file=said), "two runs")
     shown.begin(1, 0)
     shown.cell(1, "")
     for done in (100, 200, 100, 200):
@@ -186,7 +223,7 @@ def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
 
 def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
     before = signal.getsignal(signal.SIGINT)
-    shown = Shown(Console(file=io.StringIO()), "a run")
+    shown = ProgressReport(Console(file=io.StringIO()), "a run")
     shown.begin(1, 0)
     shown.cell(1, "")
     with contextlib.suppress(KeyboardInterrupt):

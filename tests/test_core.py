@@ -22,6 +22,45 @@ def test_a_record_refuses_arrays_of_unequal_length():
         Record(np.zeros((3, 2)), np.zeros((3, 1)), np.zeros((2, 1)), np.zeros((3, 1)))
 
 
+@pytest.mark.parametrize(("y", "y_hat"), [((4,), (4, 1)), ((4, 1), (4,)), ((4, 2, 3), (4, 3, 3))])
+def test_a_record_refuses_answers_that_would_broadcast(y, y_hat):
+    with pytest.raises(ValueError, match="the same axes"):
+        Record(np.zeros((4, 2)), np.zeros((4, 1)), np.zeros(y), np.zeros(y_hat))
+
+
+def test_a_record_takes_lists_and_tensors():
+    class Tensor:
+        """As much of a PyTorch tensor as is needed: one that asks to be detached first."""
+
+        def detach(self):
+            return self
+
+        def cpu(self):
+            return np.ones((2, 1))
+
+    record = Record([[0], [1]], [[0.0], [1.0]], Tensor(), [[1.0], [1.0]], {"layer": [[1.0], [2.0]]})
+    assert record.y.tolist() == record.y_hat.tolist()
+    assert isinstance(record.acts["layer"], np.ndarray)
+
+
+def test_a_k_hot_mask_is_covered_and_connected_by_its_active_modules():
+    masks = np.array([(1, 1, 0, 0), (0, 1, 1, 0), (0, 0, 1, 1), (1, 0, 0, 1)])
+    chain = Split(masks, np.array([True, True, True, False]), absent=0)
+    assert (chain.covers, chain.connected, chain.coverage(2)) == (True, True, 3 / 4)
+    apart = Split(masks, np.array([True, False, True, False]), absent=0)
+    assert (apart.covers, apart.connected) == (True, False)
+    without = Split(masks, np.array([True, False, False, False]), absent=0)
+    assert not without.covers
+
+
+def test_only_worlds_that_are_trained_in_count():
+    masks = np.array([(1, 0), (0, 1), (1, 1)])
+    rows = np.array([(world, *mask) for world in range(2) for mask in masks])
+    split = Split(rows, np.array([True, True, False, False, False, False]), absent=0, world=1)
+    assert (split.covers, split.coverage(2)) == (True, 0.0)
+    assert not Split(rows, split.train & (rows[:, 1] == 1), absent=0, world=1).covers
+
+
 def test_a_split_must_be_one_boolean_a_combination():
     with pytest.raises(ValueError, match="boolean"):
         Split(grid(3), np.ones(9))

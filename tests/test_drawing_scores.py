@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import equinox as eqx
@@ -11,14 +12,18 @@ import numpy as np
 import pytest
 
 from recombine.composed import composed
+from recombine.experiments import _pictures
+from recombine.experiments.kumar2025 import fracture
+from recombine.measures import drawing
 from recombine.measures.agreement import roc_area
 from recombine.models.cppn import CPPN, parse_mix
 from recombine.picbreeder import artifacts, load_network, network
-from recombine.sweeps import every_weight, looked_at
-from recombine.sweeps.contrast import contrast
+from recombine.sweeps import every_weight, looked_at, scores
+from recombine.sweeps.contrast import contrast, inside
 from recombine.sweeps.judge import Pair, fit, leave_one_out, share_of_yes, standardised
 from recombine.sweeps.rotation import rotated
-from recombine.sweeps.scores import SweptFeatures, map_features, score, swept_features, unit_maps
+from recombine.sweeps.scores import SweptFeatures, features, map_features, score, swept_features, unit_maps
+from recombine.train import Run
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "picbreeder"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures are not at {DATA}")
@@ -67,7 +72,7 @@ def test_a_composed_picture_scores_better_than_its_rotation(name, pairs_of):
     assert ours["map_zip"] < control["map_zip"]
     assert ours["map_zip_distinct"] < control["map_zip_distinct"]
     assert ours["purity"] > control["purity"]
-    assert ours["distinct"] < control["distinct"]
+    assert ours["distinct_share"] < control["distinct_share"]
     assert ours["R"] < control["R"]
     assert ours["even_share"] == pytest.approx(control["even_share"], abs=1e-3)
 
@@ -80,10 +85,38 @@ def test_the_scores_of_a_network_are_complete_and_repeatable(pairs_of):
     assert found["even_share"] == pytest.approx(1)
     assert 0.98 < found["purity"] <= 1
     assert 0 < found["inert"] < 0.6
-    assert 1 < found["J"] < 30
+    assert 1 < found["participation_ratio"] < 30
     for lists in ("redundancy_by_layer", "map_zip_by_layer"):
         assert len(found[lists]) == len(model.weights) - 1
         assert np.all(np.isfinite(found[lists]))
+
+
+def test_scores_and_contrasts_share_features_that_were_taken_once(pairs_of):
+    model, _ = pairs_of("face")
+    taken = features(model, 24, weights=8, seed=3)
+    assert str(score(model, 24, weights=8, seed=3, taken=taken)) == str(score(model, 24, weights=8, seed=3))
+    again = inside(model, 24, weights=8, seed=3)
+    assert all(np.array_equal(again[name], values) for name, values in inside(model, 24, taken=taken).items())
+    swept = swept_features(model, every_weight(model, 8, 3), 24)
+    assert all(np.array_equal(a, b) for a, b in zip(swept[0], taken.swept, strict=True))
+    r = drawing.change_ratio(taken.swept.change_zip, taken.picture)
+    assert score(model, 24, weights=8, seed=3, taken=taken)["R"] == r
+
+
+def test_fracture_sweeps_every_network_once(monkeypatch):
+    settings = replace(fracture.QUICK, seeds=1)
+    goal, swept = _pictures.goals(settings)["moth"], []
+
+    def counted(model, *more):
+        swept.append(model)
+        return swept_features(model, *more)
+
+    monkeypatch.setattr(scores, "swept_features", counted)
+    trained = Run(goal.model, np.zeros(1), np.array(-1), goal.model, np.array(0))
+    mine, others = fracture.beside(settings, goal, trained, seed=0)
+    assert len(swept) == 3, "the trained network, the composed one, and the same turned"
+    assert mine["more map_zip"] == pytest.approx(0.5), "the composed network is as far from itself as from no other"
+    assert [row["system"] for row in others] == ["composed", "turned"]
 
 
 def test_networks_that_died_or_diverged_have_no_scores_but_raise_nothing():
@@ -91,7 +124,7 @@ def test_networks_that_died_or_diverged_have_no_scores_but_raise_nothing():
     model = CPPN(mix, depth, key=jax.random.key(0))
     dark = eqx.tree_at(lambda m: m.weights[-1], model, model.weights[-1].at[:, 2].set(0))
     found = score(dark, 8, weights=4)
-    assert np.isnan([found["R"], found["J"], found["even_share"]]).all()
+    assert np.isnan([found["R"], found["participation_ratio"], found["even_share"]]).all()
     assert found["inert"] == 1
     assert found["map_zip"] > 0
     cut = eqx.tree_at(lambda m: m.weights[1], model, model.weights[1] * 0)
@@ -179,9 +212,9 @@ def test_the_evolved_skull_is_compositional_and_its_trained_twin_is_not(twins):
     assert evolved["R"] <= 0.8 * dense["R"]
     assert evolved["purity"] > 0.98
     assert dense["purity"] < 0.75
-    assert dense["J"] >= 3 * evolved["J"]
-    assert evolved["distinct"] <= 0.3
-    assert dense["distinct"] >= 0.9
+    assert dense["participation_ratio"] >= 3 * evolved["participation_ratio"]
+    assert evolved["distinct_share"] <= 0.3
+    assert dense["distinct_share"] >= 0.9
     assert evolved["even_share"] > 0.84
 
 
@@ -197,20 +230,20 @@ def test_evolved_twins_and_rotations_are_told_apart(name, twins):
         labels = _labels(ours.zip, other.zip)
         assert roc_area(-np.concatenate([ours.zip, other.zip]), labels) >= zip_area
         assert roc_area(np.concatenate([ours.purity, other.purity]), labels) >= purity_area
-    scores = [score(m, 64, weights=60) for m in (evolved, dense)]
-    assert scores[0]["R"] <= 0.8 * scores[1]["R"]
-    assert scores[1]["J"] >= 3 * scores[0]["J"]
-    assert scores[0]["distinct"] <= 0.3
-    assert scores[1]["distinct"] >= 0.9
+    first, second = (score(m, 64, weights=60) for m in (evolved, dense))
+    assert first["R"] <= 0.8 * second["R"]
+    assert second["participation_ratio"] >= 3 * first["participation_ratio"]
+    assert first["distinct_share"] <= 0.3
+    assert second["distinct_share"] >= 0.9
 
 
 @needs_data
 @pytest.mark.slow
 def test_a_judge_fitted_on_two_pictures_knows_the_third(twins):
-    def features(model: CPPN) -> SweptFeatures:
+    def swept(model: CPPN) -> SweptFeatures:
         return swept_features(model, every_weight(model, 60), 64)[0]
 
-    pairs = {name: Pair(*(features(m) for m in both)) for name, both in twins.items()}
+    pairs = {name: Pair(*(swept(m) for m in both)) for name, both in twins.items()}
     for pair in pairs.values():
         labels = _labels(pair.evolved.change_zip, pair.dense.change_zip)
         assert roc_area(-np.concatenate([pair.evolved.change_zip, pair.dense.change_zip]), labels) >= 0.80

@@ -12,6 +12,10 @@ import pytest
 import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue, store
+from recombine.engine.audit import audit
+from recombine.engine.cells import Keeper, commit
+from recombine.engine.identity import cell_identity, code_version
+from recombine.engine.run import code_changes
 
 SOURCE = '''
 """Is the mean of a few numbers above zero?"""
@@ -44,7 +48,12 @@ def run(cell, watch):
     return [{"condition": "net", "seed": seed, "value": value, "map": picture} for seed in cell.members]
 
 COUNT = []
-CLAIMS = (rc.Claim("positive", "It is.", "nowhere", lambda t: rc.by_seed(t, "value", condition="net"), 0.0),)
+CLAIMS = (rc.Claim("positive", "It is.", "nowhere", rc.value("value", condition="net"), above=0.0),)
+
+def controls(settings):
+    return [{"system": "untrained", "condition": "control", "seed": 0, "value": 0.0}]
+
+VARIANTS = (rc.Variant("lower", "nobody says how high", shift=-1.0), rc.Variant("as it is", "for nothing", shift=1.0))
 
 def figure(settings, table):
     figure, axes = rc.plots.panels(1, 1)
@@ -83,12 +92,12 @@ def test_a_run_leaves_table_verdicts_settings_command_and_figures(experiment, tm
     result, ran, _ = go(experiment, tmp_path)
     assert ran == 6
     assert sorted(p.name for p in result.folder.iterdir()) == [
-        "figure.png", "figure.svg", "settings.json", "table.parquet", "verdicts.json",
+        "figure.png", "settings.json", "table.parquet", "verdicts.json",
     ]  # fmt: skip
     facts = json.loads((result.folder / "settings.json").read_text())
     assert facts["settings"]["shift"] == 1.0
-    assert facts["command"].endswith(f"mine.py --tier laptop --out {tmp_path}")
-    assert {"versions", "device", "seconds", "git"} <= set(facts)
+    assert facts["command"].endswith(f"mine.py --tier laptop --out {tmp_path} --variants none")
+    assert {"versions", "device", "seconds", "commit", "files", "cpu"} <= set(facts)
     assert result.verdicts[0].verdict == "holds"
     assert result.table["map"][0].shape == (2, 3)
 
@@ -105,7 +114,7 @@ def test_more_seeds_use_the_cells_of_fewer(experiment, tmp_path):
     go(experiment, tmp_path)
     more, ran, _ = go(experiment, tmp_path, seeds=8)
     assert ran == 2
-    assert len(more.table) == 8
+    assert len(rc.networks(more.table)) == 8
     assert more.folder.name == "laptop,seeds=8"
 
 
@@ -113,7 +122,7 @@ def test_more_seeds_use_the_cells_of_fewer(experiment, tmp_path):
 def test_a_damaged_cell_is_named_and_computed_again(experiment, tmp_path, harm):
     first, _, _ = go(experiment, tmp_path)
     before = (first.folder / "table.parquet").read_bytes()
-    victim = sorted((tmp_path / "mine" / "cells").glob("*.parquet"))[2]
+    victim = sorted((tmp_path / experiment.name / "cells").glob("*.parquet"))[2]
     victim.write_bytes(harm(victim.read_bytes()))
     again, ran, said = go(experiment, tmp_path)
     assert ran == 1
@@ -123,17 +132,17 @@ def test_a_damaged_cell_is_named_and_computed_again(experiment, tmp_path, harm):
 
 def test_settings_and_code_decide_which_cells_are_whose(experiment, tmp_path):
     cell = experiment.module.cells(experiment.settings("laptop"))[0]
-    one = catalogue.identity(experiment, cell, "cpu")
-    assert one == catalogue.identity(experiment, cell, "cpu")
-    assert one != catalogue.identity(experiment, cell, "gpu")
+    one = cell_identity(experiment.name, experiment.module, cell, "cpu")
+    assert one == cell_identity(experiment.name, experiment.module, cell, "cpu")
+    assert one != cell_identity(experiment.name, experiment.module, cell, "gpu")
     other = experiment.module.cells(experiment.module.Settings(shift=2.0))[0]
-    assert one != catalogue.identity(experiment, other, "cpu")
+    assert one != cell_identity(experiment.name, experiment.module, other, "cpu")
 
 
 def test_comments_claims_and_figures_do_not_change_the_code_version(tmp_path):
     def version(name: str, source: str) -> str:
         (tmp_path / name).write_text(textwrap.dedent(source))
-        return catalogue.code_version(catalogue.find(str(tmp_path / name)).module)
+        return code_version(catalogue.find(str(tmp_path / name)).module)
 
     first = version("a.py", SOURCE)
     assert version("b.py", SOURCE.replace("COUNT = []", "COUNT = []  # counts").replace("It is.", "It is so.")) == first
@@ -148,7 +157,7 @@ def test_cells_that_cannot_be_told_apart_are_refused(experiment, tmp_path):
 
 
 def test_a_label_names_one_population_of_a_cell(tmp_path):
-    keeper = engine.cells.Keeper(store.Cells(tmp_path), "abc", engine.Report(), engine.Keep())
+    keeper = Keeper(store.Cells(tmp_path), "abc", engine.Report(), engine.Keep())
     keeper.resume("fit")
     with pytest.raises(ValueError, match="label of its own"):
         keeper.resume("fit")
@@ -156,9 +165,10 @@ def test_a_label_names_one_population_of_a_cell(tmp_path):
 
 def test_figures_of_one_table_are_one_file(experiment, tmp_path):
     result, _, _ = go(experiment, tmp_path)
-    before = (result.folder / "figure.svg").read_bytes()
-    engine.draw(experiment, experiment.settings("laptop"), result.table, result.folder)
-    assert (result.folder / "figure.svg").read_bytes() == before
+    before = (result.folder / "figure.png").read_bytes()
+    drawn = engine.draw(experiment, experiment.settings("laptop"), result.table, result.folder, ("png", "svg"))
+    assert (result.folder / "figure.png").read_bytes() == before
+    assert [path.name for path in drawn] == ["figure.png", "figure.svg"]
 
 
 def test_json_has_no_numbers_that_are_none(tmp_path):
@@ -214,3 +224,67 @@ def test_results_load_back_with_their_settings(experiment, tmp_path):
     tier, settings, table = engine.load(experiment, result.folder)
     assert (tier, settings.parts) == ("laptop", (3,))
     assert np.array_equal(table["value"], result.table["value"])
+
+
+def test_variants_are_cells_like_all_others_and_judged_apart(experiment, tmp_path):
+    order = engine.Order(experiment, "laptop", experiment.settings("laptop"), tmp_path, variants=experiment.variants)
+    result = engine.execute(order, Notes())
+    assert len(experiment.module.COUNT) == 12, "a variant that changes nothing is left out"
+    assert set(result.table["variant"]) == {"primary", "lower"}
+    (verdict,) = result.verdicts
+    assert (verdict.verdict, verdict.variants) == ("holds", {"lower": "fails"})
+    facts = json.loads((result.folder / "settings.json").read_text())
+    assert facts["variants"] == {"lower": {"why": "nobody says how high", "changes": {"shift": -1.0}}}
+    experiment.module.COUNT.clear()
+    assert go(experiment, tmp_path, shift=-1.0)[1] == 0, "the same settings are the same cells"
+    assert len(json.loads((result.folder / "verdicts.json").read_text())) == 1
+
+
+def test_two_studies_of_one_name_do_not_share_results(tmp_path):
+    for place in ("a/x", "b/x"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "study.py").write_text(SOURCE)
+    one, other = (catalogue.find(str(tmp_path / place / "study.py")) for place in ("a/x", "b/x"))
+    go(one, tmp_path / "out")
+    with pytest.raises(rc.UserError, match="holds the results of"):
+        go(other, tmp_path / "out")
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "study.py").write_text(SOURCE)
+    assert catalogue.find(str(tmp_path / "c" / "study.py")).name == "c/study"
+    (tmp_path / "a/x/study.py").unlink()
+    go(other, tmp_path / "out")
+
+
+def test_a_result_names_the_files_that_made_it_and_is_stale_when_one_changes(experiment, tmp_path):
+    result, _, _ = go(experiment, tmp_path)
+    assert code_changes(experiment, result.folder) == []
+    assert not audit(experiment, result.folder).stale
+    path = Path(experiment.module.__file__)
+    path.write_text(path.read_text().replace("0.1 * rng", "0.2 * rng"))
+    assert code_changes(experiment, result.folder) == ["study"]
+    assert audit(experiment, result.folder).changed == ["study"]
+    facts = store.read_json(result.folder / "settings.json")
+    store.write_json(result.folder / "settings.json", {k: v for k, v in facts.items() if k != "files"})
+    assert audit(experiment, result.folder).stale
+
+
+def test_a_commit_can_be_named_where_the_checkout_cannot_say(monkeypatch):
+    monkeypatch.setenv("RECOMBINE_COMMIT", "abc")
+    commit.cache_clear()
+    assert commit() == "abc"
+    monkeypatch.delenv("RECOMBINE_COMMIT")
+    commit.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('rc.value("value"', 'rc.value("vlaue"', "did you mean 'value'"),
+        ('"seed": seed, "value"', '"sed": seed, "value"', "a 'seed' each"),
+        ("    return [{", "    return 1, [{", "must return a list of rows"),
+    ],
+)
+def test_what_a_study_gets_wrong_is_said_at_its_first_cell(tmp_path, old, new, said):
+    (tmp_path / "mine.py").write_text(SOURCE.replace(old, new, 1))
+    with pytest.raises(rc.UserError, match=said):
+        go(catalogue.find(str(tmp_path / "mine.py")), tmp_path)

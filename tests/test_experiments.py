@@ -114,7 +114,7 @@ def test_networks_of_a_folder_that_cannot_be_used_are_named(tmp_path):
     with pytest.raises(rc.UserError, match="called moth, as a composed picture is"):
         _pictures.cells(settings)
     (tmp_path / "moth.json").rename(tmp_path / "other.json")
-    assert {name for name, _ in _pictures.every_goal(settings)} == {"moth", "other"}
+    assert _pictures.names(settings) == ["moth", "other"]
     rc.save_genome(tmp_path / "other.json", replace(moth, links=()), name="other")
     with pytest.raises(rc.UserError, match="the network other in"):
         _pictures.goals(settings)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue
 
@@ -21,7 +22,7 @@ def run(name: str, out, **changes):
 
 
 def test_the_donut_is_fitted_and_its_hole_is_not(tmp_path):
-    rows = run("liang2025/failure", tmp_path, **LANDMARK).query("condition == 'donut'")
+    rows = rc.pick(run("liang2025/failure", tmp_path, **LANDMARK), condition="donut")
     assert (rows.accuracy1_donut >= 0.99).all()
     assert (rows.mse_hole / rows.mse_donut >= 20).all()
     assert (rows.accuracy0_hole <= 0.25).all()
@@ -30,6 +31,6 @@ def test_the_donut_is_fitted_and_its_hole_is_not(tmp_path):
 
 def test_stripes_compose_where_as_many_bumps_do_not(tmp_path):
     table = run("liang2025/stripes", tmp_path, **DEMO)
-    stripes, bumps = (table[table.condition == name] for name in ("stripes + bumps", "bumps only"))
+    stripes, bumps = (rc.pick(table, condition=name) for name in ("stripes + bumps", "bumps only"))
     assert (stripes.accuracy1_hole >= 0.95).all()
     assert (bumps.accuracy1_hole <= 0.5).all()

@@ -2,47 +2,155 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.engine import catalogue
-from recombine.experiments.liang2025 import _donut, amounts, efficiency, holdouts, predictors, tuning
+from recombine.engine import identity
+from recombine.experiments.liang2025 import (
+    _donut,
+    _hole,
+    _show,
+    _thresholds,
+    amounts,
+    encodings,
+    failure,
+    holdouts,
+    layers,
+    predictors,
+    stripes,
+    superposition,
+    tuning,
+)
+from recombine.table import modern
 
 QUICK = amounts.QUICK
 Z = np.array([(x, y) for x in range(QUICK.size) for y in range(QUICK.size)])
+DONUT, STRIPES = stripes.DONUT, stripes.STRIPES
 
 
 def pictures(values: np.ndarray) -> rc.Record:
     task = rc.bumps(QUICK.size, rc.local_bump(QUICK.size))
-    import jax
+    return rc.truth(task, Z, key=rc.key(0, "test")).answering(values)
 
-    return rc.truth(task, Z, key=jax.random.key(0)).answering(values)
+
+def claim(module, name: str) -> rc.Claim:
+    return next(c for c in module.CLAIMS if c.name == name)
 
 
 def test_a_threshold_is_where_the_curve_crosses_and_nothing_if_it_does_not():
     sizes = np.array([4, 16, 64])
-    assert efficiency.threshold(sizes, np.array([0.0, 0.8, 1.0])) == pytest.approx(32.0)
-    assert np.isnan(efficiency.threshold(sizes, np.array([0.1, 0.5, 0.8])))
-    assert np.isnan(efficiency.threshold(sizes, np.array([0.95, 1.0, 1.0])))
+    assert _thresholds.threshold(sizes, np.array([0.0, 0.8, 1.0])) == pytest.approx(32.0)
+    assert np.isnan(_thresholds.threshold(sizes, np.array([0.1, 0.5, 0.8])))
+    assert np.isnan(_thresholds.threshold(sizes, np.array([0.95, 1.0, 1.0])))
 
 
 def test_exponents_are_the_slopes_of_power_laws():
     rows = [
-        {"condition": "bumps", "seed": seed, "side": side, "threshold": (1 + seed) * side**power}
+        {"seed": seed, "side": side, "threshold": (1 + seed) * side**power}
         for seed, power in ((0, 2.0), (1, 3.0))
         for side in (8, 12, 16)
     ]
-    assert efficiency.exponents(pd.DataFrame(rows), "bumps").to_list() == pytest.approx([2.0, 3.0])
+    assert _thresholds.exponents(pd.DataFrame(rows)).to_list() == pytest.approx([2.0, 3.0])
 
 
 def test_the_made_up_systems_of_efficiency_know_what_lies_near_what_they_saw():
-    assert efficiency.remembered(5, np.array([[2, 2]])) == pytest.approx(9 / 25)
-    assert efficiency.remembered(5, np.array([[0, 0]])) == pytest.approx(4 / 25)
-    assert efficiency.composed(5, np.array([[2, rc.ABSENT], [rc.ABSENT, 0]])) == pytest.approx(3 / 5 * 2 / 5)
+    assert _thresholds.remembered(5, np.array([[2, 2]])) == pytest.approx(9 / 25)
+    assert _thresholds.remembered(5, np.array([[0, 0]])) == pytest.approx(4 / 25)
+    assert _thresholds.composed(5, np.array([[2, rc.ABSENT], [rc.ABSENT, 0]])) == pytest.approx(3 / 5 * 2 / 5)
+
+
+def test_the_hole_its_interior_and_the_donut_are_measured_apart():
+    settings = stripes.QUICK
+    truth = _hole.truth(settings)
+    region = rc.square(truth.z, settings.low, settings.high)
+    shifted = np.where(region.held_out[:, None, None], np.roll(truth.y, 1, axis=2), truth.y)
+    found = _hole.measures(settings, truth.answering(shifted), np.zeros(len(truth), bool))
+    exact = {place: found[f"accuracy0_{place}"] for place in ("donut", "hole", "interior")}
+    near = {place: found[f"accuracy1_{place}"] for place in ("donut", "hole", "interior")}
+    assert exact == {"donut": 1.0, "hole": 0.0, "interior": 0.0}
+    assert near == {"donut": 1.0, "hole": 1.0, "interior": 1.0}
+    assert found["mse_donut"] == 0.0 < found["mse_hole"]
+    assert np.isnan(found["accuracy0_trained"])
+    assert np.isnan(found["mse_trained"])
+
+
+@pytest.mark.parametrize("module", [amounts, encodings, failure, holdouts, layers, stripes, superposition, tuning])
+def test_untrained_networks_are_measured_as_the_others_are(module):
+    rows = pd.DataFrame(module.controls(module.QUICK))
+    untrained = rc.pick(rows, system="untrained")
+    assert not untrained.empty
+    known = rows[rows["system"] != "untrained"]
+    assert known["system"].isin(["network"]).sum() == 0
+    assert set(known.dropna(axis=1, how="all")) <= set(untrained.dropna(axis=1, how="all")) | {"condition"}
+
+
+def by_condition(column: str, values: dict[str, float], seeds: int = 5) -> pd.DataFrame:
+    rows = [
+        {"condition": c, "seed": s, "system": "network", column: v} for c, v in values.items() for s in range(seeds)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_effects_are_taken_from_networks_and_never_from_controls():
+    rows = by_condition("a", {DONUT: 100.0}).assign(b=1.0, deep=[[1.0, 2.0, 3.0]] * 5)
+    known = pd.DataFrame([{"condition": DONUT, "seed": 0, "system": "perfect", "a": 0.0, "b": 7.0, "deep": [9.0]}])
+    table = pd.concat([rows, known])
+    assert _show.minus("a", "b", condition=DONUT)(table).to_list() == [99.0] * 5
+    assert _show.log_over("a", "b", condition=DONUT)(table).to_list() == [2.0] * 5
+    assert _show.layer("deep", -2, condition=DONUT)(table).to_list() == [2.0] * 5
+    assert _show.output_of(table, "perfect", "deep") == 9.0
+
+
+def test_each_depth_has_an_interval_and_one_that_does_not_fail_decides():
+    rows = [
+        {"system": "network", "condition": "donut", "depth": d, "seed": s, "accuracy1_donut": 1.0}
+        | {"accuracy0_donut": 1.0, "accuracy0_interior": inside + 0.01 * s}
+        for d, inside in ((2, 0.0), (4, 0.9))
+        for s in range(5)
+    ]
+    known = [{"system": n, "seed": 0, "accuracy0_interior": float(n == "perfect")} for n in ("perfect", "blind")]
+    known += [{"system": name, "seed": 0, "accuracy0_interior": 0.0} for name in _show.MEMORISERS]
+    verdict = rc.judge(pd.DataFrame(rows + known), claim(failure, "the decoder fails in the hole"))
+    assert [part.verdict for part in verdict.parts] == ["holds", "fails"]
+    assert verdict.verdict == "fails"
+
+
+def test_a_network_that_did_not_learn_the_donut_is_left_out_at_its_depth_alone():
+    rows = [
+        {"system": "network", "condition": "donut", "depth": d, "seed": s}
+        | {"accuracy1_donut": 0.0 if (d, s) == (4, 5) else 1.0}
+        for d in (2, 4)
+        for s in range(6)
+    ]
+    fits = failure.FITS[0](pd.DataFrame(rows))
+    assert fits.sum().to_list() == [6.0, 5.0]
+
+
+def test_or_like_is_a_property_of_the_failing_network_alone():
+    effect = claim(superposition, "the failing kernel is OR-like").effect
+    table = by_condition("or_agreement", {DONUT: 0.8, STRIPES: 0.9}).assign(and_agreement=0.1)
+    assert effect(table).to_list() == pytest.approx([0.7] * 5)
+    other = by_condition("or_agreement", {DONUT: 0.8, STRIPES: -0.9}).assign(and_agreement=0.1)
+    assert effect(other).to_list() == effect(table).to_list()
+
+
+def test_a_network_that_diverged_has_no_kinship():
+    settings = superposition.QUICK
+    answer = _hole.truth(settings).answering(np.full((64, 8, 8), np.nan))
+    found = superposition.measured(settings, {"seed": 0, "diverged_at": 3}, answer)
+    assert all(np.isnan(value).all() for value in found.values())
+    assert np.shape(found["sums"]) == (3, 8, 8)
+
+
+def test_the_volume_is_judged_in_the_last_hidden_layer():
+    table = by_condition("hole_depth", {DONUT: 0.0, STRIPES: 0.0})
+    table["hole_depth"] = [[0.0, -0.8, -9.0] if c == DONUT else [0.0, -0.2, 9.0] for c in table["condition"]]
+    assert claim(layers, "the volume collapses in the hole").effect(table).to_list() == [-0.8] * 5
+    assert claim(layers, "the volume stays even where the network composes").effect(table).to_list() == [0.2] * 5
 
 
 def test_crosses_are_like_crosses_and_bumps_like_bumps():
@@ -51,6 +159,41 @@ def test_crosses_are_like_crosses_and_bumps_like_bumps():
     assert crosses["r_cross"] == pytest.approx(1.0)
     assert bumps["r_truth"] == pytest.approx(1.0)
     assert crosses["r_truth"] < 0.9 > bumps["r_cross"]
+
+
+def test_stripes_without_bumps_are_learnt_by_their_loss_alone():
+    rows = [
+        {"system": "network", "bumps": n, "seed": s, "loss": 0.1 if (n, s) == (0, 1) else 0.001}
+        | {"accuracy1_trained": np.nan if n == 0 else 0.5 if s == 0 else 1.0}
+        for n in (0, 8, 64)
+        for s in range(3)
+    ]
+    table = pd.DataFrame(rows)
+    (none,) = amounts.learnt(amounts.NONE)
+    loss, placed = amounts.learnt(amounts.NONE, amounts.MOST)
+    assert none(table).to_list() == loss(table).to_list() == [1.0, 0.0, 1.0]
+    assert placed(table).to_list() == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("variant", amounts.VARIANTS, ids=lambda v: v.name)
+def test_a_variant_makes_one_choice_otherwise_and_says_why(variant):
+    assert variant.why.endswith(".")
+    assert len(variant.changes) == 1
+    assert any(variant.applied(tier) != tier for tier in (amounts.LAPTOP, amounts.GPU))
+
+
+def test_the_tiers_of_amounts_have_the_papers_polarity():
+    assert all(tier.dark for tier in (amounts.QUICK, amounts.LAPTOP, amounts.GPU, amounts.PAPER))
+
+
+def test_an_absent_factor_is_silent_or_lies_in_the_margin():
+    for settings in (amounts.LAPTOP, tuning.LAPTOP):
+        margin = next(v for v in amounts.VARIANTS if "absent" in v.changes).applied(settings)
+        silent, aside = (np.asarray(amounts.encoding(s)(np.float32(rc.ABSENT))) for s in (settings, margin))
+        assert not silent.any()
+        assert aside.max() == pytest.approx(1.0, abs=0.2)
+        assert np.argmax(aside) < 6  # before the first pixel
+        assert len(aside) == settings.size + 12
 
 
 def test_shares_tell_stripes_sums_and_conjunctions_apart():
@@ -62,6 +205,15 @@ def test_shares_tell_stripes_sums_and_conjunctions_apart():
     found = tuning.shares({name: np.array(values) for name, values in energies.items()})
     assert found["stripe_share"] == pytest.approx([1.0, 0.0, 0.0])
     assert found["bump_share"] == pytest.approx([0.0, 0.0, 1.0])
+
+
+def test_controls_of_a_shape_are_read_from_old_tables_and_new():
+    check = holdouts.reads("square", "perfect", "accuracy0_unseen", at_least=1.0)
+    old = [{"condition": f"control: perfect, {shape}", "seed": 0} for shape in holdouts.SHAPES]
+    new = [{"condition": shape, "system": "perfect", "seed": 0} for shape in holdouts.SHAPES]
+    for rows in (old, new):
+        table = modern(pd.DataFrame(rows).assign(accuracy0_unseen=[0.7, 0.0, 0.0, 0.0]))
+        assert check.value(table) == 0.7
 
 
 def test_hidden_layers_that_add_codes_are_additive_and_or_like_and_products_are_not():
@@ -86,15 +238,15 @@ def table(noise: float) -> pd.DataFrame:
     ways = np.tile(np.linspace(0, 1, 12), 6)
     rows = {"seed": np.repeat(np.arange(6), 12), "way": [f"way {w:.2f}" for w in ways], "accuracy1_hole": ways}
     more = {"accuracy1_trained": 1.0, "diverged_at": -1, "good": ways + noise * rng.normal(size=72)}
-    return pd.DataFrame(rows | more | {"chance": rng.uniform(size=72)})
+    return modern(pd.DataFrame(rows | more | {"chance": rng.uniform(size=72)}))
 
 
 def test_correlations_are_taken_seed_by_seed_over_networks_that_learnt():
     rows = table(0.0)
-    assert predictors.correlations(rows, "good").to_list() == pytest.approx([1.0] * 6)
-    assert abs(predictors.correlations(rows, "chance").mean()) < 0.3
+    assert predictors.correlation("good")(rows).to_list() == pytest.approx([1.0] * 6)
+    assert abs(predictors.correlation("chance")(rows).mean()) < 0.3
     rows.loc[rows["way"] == "way 0.00", ["accuracy1_trained", "good"]] = [0.1, 99.0]
-    assert predictors.correlations(rows, "good").to_list() == pytest.approx([1.0] * 6)
+    assert predictors.correlation("good")(rows).to_list() == pytest.approx([1.0] * 6)
 
 
 def test_the_interval_over_ways_holds_the_correlation_and_is_wider_for_noise():
@@ -114,9 +266,10 @@ def test_a_hole_too_small_for_a_cross_is_refused():
         holdouts.Settings(low=7, high=7, rim=0)
 
 
-def test_an_experiments_code_is_that_of_the_files_it_builds_on():
-    folder = Path(amounts.__file__).parent
-    found = {f.name for f in catalogue._with_imported_siblings(folder / "tuning.py")}
-    assert {"tuning.py", "amounts.py", "stripes.py", "_hole.py", "_units.py"} <= found
-    assert "_show.py" not in found
-    assert "rendering.py" not in found
+@pytest.mark.parametrize("name", ["layers", "superposition", "tuning"])
+def test_an_experiments_code_is_that_of_the_definitions_it_builds_on(name):
+    module = import_module(f"recombine.experiments.liang2025.{name}")
+    found = {file.rpartition(".")[2] for file in identity.code_files(module)}
+    assert {name, "stripes", "_hole"} <= found
+    assert "_show" not in found  # judges and plots rows, and makes none
+    assert "rendering" not in found

@@ -35,12 +35,14 @@ def own(tmp_path):
 
 
 def test_the_first_four_of_the_files_is_turned_and_measured(own):
-    perfect, mixing = rotation.controls(own)
+    perfect, mixing, untrained = rotation.controls(own)
+    assert [row["system"] for row in (perfect, mixing, untrained)] == ["perfect", "mixing", "untrained"]
     assert np.allclose(upright(own), FOUR / 255, atol=1e-6)
     assert perfect["pictures"].shape == (5, 6, 6)
     assert perfect["mse_gap"] == 0 < mixing["mse_gap"]
+    assert untrained["mse_seen"] > mixing["mse_seen"] == 0
     rows = rotation.run(rotation.cells(own)[0], Quiet())
-    assert len(rows) == own.seeds
+    assert [row["system"] for row in rows] == ["network"] * own.seeds
     assert all(np.isfinite(row["mse_gap"]) and row["pictures"].shape == (5, 6, 6) for row in rows)
 
 

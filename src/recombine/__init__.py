@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "core": "ABSENT Check Claim Model Record Split Task UserError",
+    "core": "ABSENT Check Claim Model Record Split Task UserError Variant",
+    "keys": "key rng",
     "tasks.bumps": "bumps intensity",
     "tasks.continuous": "continuous_bumps",
     "tasks.hyperteacher": "constituents hyperteacher teacher_of widths",
@@ -90,7 +91,11 @@ _HOME = {
     "judges.vision": "Estimate Price estimate judge_pictures",
     "tangents": "additive layer_geometry",
     "recording": "load_model load_record record records save_model save_record truth",
-    "claims": "Verdict by_seed grouped_correlation interval judge judge_all",
+    "table": (
+        "Cell blocks by_seed cells control control_rows correlation_by_seed difference each each_of fitted log_ratio"
+        " nan_if_diverged networks pick reads rows value"
+    ),
+    "claims": "Part Verdict grouped_correlation interval judge judge_all judge_variants turns",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 _MODULES = {

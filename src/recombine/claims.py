@@ -1,15 +1,23 @@
-"""Turns a table of runs and a Claim into a verdict: holds, fails or undecided, by a rule stated beforehand."""
+"""Turns a table of runs and a Claim into a verdict: holds, fails or undecided, by a rule stated beforehand.
+
+An effect has one number per training seed, or a column of them for each rival, picture or depth. It *holds* if the 95 %
+interval of every column lies within the bounds (an intersection-union test: no correction is needed), and *fails* if
+the interval of one column lies outside, at a level that is corrected for their number. `docs/rules.md` tabulates how
+often each rule errs.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
+from recombine import table as tables
 from recombine.core import Check, Claim
 from recombine.measures.similarity import rank_correlation
 
@@ -19,12 +27,34 @@ MIN_SEEDS = 5
 MAX_LOST = 0.1
 """The share of seeds that may have diverged before a verdict on the rest would be a verdict on survivors."""
 
+MIN_FIT = 0.5
+"""The share of seeds whose networks must have learnt what they were shown, for a sentence about such networks."""
+
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
+class Part:
+    """One column of an effect: its mean over seeds, the bounds of that mean, and the verdict on it alone."""
+
+    name: str
+    effect: float
+    low: float
+    high: float
+    seeds: int
+    lost: int
+    unfit: int
+    verdict: str
+    how: str
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """What the runs say about a claim. `low` and `high` bound the mean effect over training seeds, or other repeats."""
+    """What the runs say about a claim; numbers are those of the least favourable part, of which most have one only.
+
+    `lost` seeds diverged; those of `unfit` seeds did not learn what they were shown. `how` says in which way a claim
+    fails. `variants` has the word for each protocol variant that was run.
+    """
 
     claim: str
     says: str
@@ -33,29 +63,36 @@ class Verdict:
     effect: float
     low: float
     high: float
-    margin: float
+    above: float | None
+    below: float | None
     unit: str
     seeds: int
     lost: int
+    unfit: int
+    how: str
     why: str
     evidence: bool
     repeats: str = "seeds"
+    over: str = ""
+    parts: tuple[Part, ...] = ()
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> str:
+        """What was asked for, as "> 0.5", "< 0.02" or "0.8 .. 1.2"."""
+        if self.above is not None and self.below is not None:
+            return f"{self.above:.3g} .. {self.below:.3g}"
+        return f"> {self.above:.3g}" if self.above is not None else f"< {self.below:.3g}"
 
 
-def by_seed(table: pd.DataFrame, column: str, **where) -> pd.Series:
-    """One value a training seed, from the rows that match; the pieces of which effects are made."""
-    rows = table
-    for name, value in where.items():
-        rows = rows[rows[name] == value]
-    if rows.empty or rows["seed"].duplicated().any():
-        raise ValueError(f"{where} must pick one row a seed, it picks {len(rows)}")
-    return rows.set_index("seed")[column]
-
-
-def interval(effects: np.ndarray) -> tuple[float, float]:
-    """Student's 95 % interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
-    half = _half_width(float(np.std(effects, ddof=1)), len(effects))
+def interval(effects: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Student's interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
+    half = _half_width(float(np.std(effects, ddof=1)), len(effects), confidence)
     return float(np.mean(effects) - half), float(np.mean(effects) + half)
+
+
+def _half_width(spread: float, seeds: int, confidence: float = CONFIDENCE) -> float:
+    return float(special.stdtrit(seeds - 1, (1 + confidence) / 2) * spread / np.sqrt(seeds))
 
 
 def grouped_correlation(
@@ -80,57 +117,153 @@ def grouped_correlation(
     return correlation(np.arange(len(groups))), float(low), float(high)
 
 
-def _half_width(spread: float, seeds: int) -> float:
-    return float(special.stdtrit(seeds - 1, (1 + CONFIDENCE) / 2) * spread / np.sqrt(seeds))
-
-
 def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdict:
-    """Holds if the whole interval lies above the margin, fails if it lies below, else undecided.
+    """Holds if the interval of every part lies within the bounds, fails if one lies outside, else undecided.
 
-    A precondition or control that is not met makes it undecided, and so do too few or too many lost seeds.
+    A precondition or control that is not met makes it undecided, and so do too few seeds, or too many that were lost
+    or did not fit.
     """
-    effects = np.asarray(claim.effect(table), float)
-    sound = effects[np.isfinite(effects)]
-    lost = len(effects) - len(sound)
-    low, high = interval(sound) if len(sound) > 1 else (float("nan"), float("nan"))
-    mean = float(np.mean(sound)) if len(sound) else float("nan")
-    objection = _objection(table, claim, len(sound), lost)
+    table = tables.modern(table)
+    effects = claim.effect(table)
+    columns = effects if isinstance(effects, pd.DataFrame) else effects.to_frame("")
+    fits = _fits(table, claim, columns)
+    judged = [_part(str(name), columns[name], fits[name], claim, len(columns.columns)) for name in columns]
+    parts, whys = [part for part, _ in judged], [why for _, why in judged]
+    worst = min(range(len(parts)), key=lambda i: _room(parts[i], claim))
+    objection = _unmet(table, claim)
+    words = {part.verdict for part in parts}
     if objection:
-        verdict, why = "undecided", objection
-    elif low > claim.margin:
-        verdict, why = "holds", f"the whole interval lies above the margin; {_unseen(len(sound))}"
-    elif high < claim.margin:
-        verdict, why = "fails", f"the whole interval lies below the margin; {_unseen(len(sound))}"
+        verdict, first = "undecided", worst
+    elif words == {"holds"}:
+        verdict, first = "holds", worst
     else:
-        verdict, why = "undecided", _more_seeds(sound, claim.margin)
-    words = (claim.name, claim.says, claim.source)
-    numbers = (mean, low, high, claim.margin, claim.unit, len(sound), lost)
-    return Verdict(*words, verdict, *numbers, why.replace("seeds", claim.repeats), evidence, claim.repeats)
+        verdict = "fails" if "fails" in words else "undecided"
+        of_word = [i for i, part in enumerate(parts) if part.verdict == verdict]
+        first = min(of_word, key=lambda i: _room(parts[i], claim))
+    shown, why = parts[first], objection or whys[first]
+    return Verdict(
+        claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
+        claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
+        _named(why, shown.name, len(parts)).replace("seeds", claim.repeats), evidence, claim.repeats, claim.over,
+        tuple(parts) if len(parts) > 1 else (),
+    )  # fmt: skip
+
+
+def _named(why: str, part: str, parts: int) -> str:
+    return f"{part}: {why}" if parts > 1 and part else why
+
+
+def _fits(table: pd.DataFrame, claim: Claim, columns: pd.DataFrame) -> pd.DataFrame:
+    """For each number of the effect, whether its networks fit what they were shown; NaN where one diverged."""
+    every = pd.DataFrame(1.0, index=columns.index, columns=columns.columns)
+    for fits in claim.fits:
+        found = fits(table)
+        one = (
+            found if isinstance(found, pd.DataFrame) else pd.concat([found] * every.shape[1], axis=1, keys=list(every))
+        )
+        one = one.reindex(index=every.index, columns=every.columns).astype(float)
+        every = every.where(every.isna() | (every < one), one)
+    return every
+
+
+def _part(name: str, effects: pd.Series, fits: pd.Series, claim: Claim, parts: int) -> tuple[Part, str]:
+    """One column judged by itself, and why."""
+    numbers, unfit = effects.to_numpy(float), (fits == 0).to_numpy()
+    sound = numbers[np.isfinite(numbers) & ~unfit]
+    lost, bad = int((~np.isfinite(numbers) & ~unfit).sum()), int(unfit.sum())
+    mean = float(np.mean(sound)) if len(sound) else float("nan")
+    low, high = interval(sound) if len(sound) > 1 else (float("nan"), float("nan"))
+    verdict, how, why = "undecided", "", _too_few(len(sound), lost, bad)
+    if not why:
+        verdict, how, why = decide(sound, claim, parts)
+    why += f"; {len(sound)} of {len(sound) + bad} networks fitted" if bad and verdict != "undecided" else ""
+    return Part(name, mean, low, high, len(sound), lost, bad, verdict, how), why
+
+
+def decide(sound: np.ndarray, claim: Claim, parts: int) -> tuple[str, str, str]:
+    """The verdict on one of so many columns, with enough numbers; in which way it fails; and why."""
+    (above, below), (low, high) = claim.bounds, interval(sound)
+    surest = interval(sound, 1 - (1 - CONFIDENCE) / parts)  # one of several may lie outside by chance
+    if low > above and high < below:
+        return "holds", "", f"the whole interval lies within the bounds; {_unseen(len(sound))}"
+    if surest[1] < above or surest[0] > below:
+        how = _how(surest, claim)
+        return "fails", how, f"{how}: the whole interval lies outside the bounds; {_unseen(len(sound))}"
+    return "undecided", "", _more_seeds(sound, claim)
+
+
+def _how(bounds: tuple[float, float], claim: Claim) -> str:
+    """In which way an effect fails whose interval lies wholly outside."""
+    (low, high), (above, below), null = bounds, claim.bounds, claim.null
+    if low > below >= null:
+        return "larger than asked"
+    if low <= null <= high:
+        return "no effect"
+    asked_up = above >= null if high < above else below > null
+    towards = low > null if asked_up else high < null
+    beyond_null = above > null if high < above else below < null
+    return "smaller than asked" if towards and beyond_null else "reversed"
+
+
+def _room(part: Part, claim: Claim) -> float:
+    """How far the interval of a part lies within the bounds; negative outside, least where there is no number."""
+    above, below = claim.bounds
+    room = min(part.low - above, below - part.high)
+    return room if isfinite(room) else -inf
 
 
 def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = True) -> list[Verdict]:
-    return [judge(table, claim, evidence=evidence) for claim in claims]
+    """A verdict for each claim at the primary protocol, with the word for each variant in the table beside it."""
+    verdicts = []
+    for claim in claims:
+        primary, *others = judge_variants(table, claim, evidence=evidence).items()
+        verdicts.append(replace(primary[1], variants={name: verdict.verdict for name, verdict in others}))
+    return verdicts
 
 
-def _objection(table: pd.DataFrame, claim: Claim, seeds: int, lost: int) -> str:
-    """Why the claim may not be judged on this table, or nothing."""
+def judge_variants(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> dict[str, Verdict]:
+    """The verdict on a claim at the primary protocol, and then under each variant in the table."""
+    table = tables.modern(table)
+    names = [tables.PRIMARY, *(n for n in table["variant"].unique() if n != tables.PRIMARY)]
+    return {str(n): judge(table[table["variant"] == n], claim, evidence=evidence) for n in names}
+
+
+def turns(verdict: Verdict) -> list[str]:
+    """The variants in which a verdict is the opposite one, or is no longer decided."""
+    return [name for name, word in verdict.variants.items() if word != verdict.verdict]
+
+
+def _unmet(table: pd.DataFrame, claim: Claim) -> str:
+    """The first control or precondition of a claim that this table does not meet, or nothing."""
     for kind, checks in (("control misread", claim.controls), ("precondition not met", claim.preconditions)):
         for check in checks:
-            if said := _failed(table, check):
+            if said := failed(table, check):
                 return f"{kind}: {said}"
-    if lost > MAX_LOST * (seeds + lost):
-        return f"{lost} of {seeds + lost} seeds give no number (lost, or unfit to be compared)"
+    return ""
+
+
+def _too_few(seeds: int, lost: int, unfit: int) -> str:
+    """Why these numbers are too few to judge, or nothing."""
+    if lost > MAX_LOST * (seeds + unfit + lost):
+        return f"{lost} of {seeds + unfit + lost} seeds diverged or give no number"
+    if unfit and seeds < MIN_FIT * (seeds + unfit):
+        return f"only {seeds} of {seeds + unfit} seeds learnt what they were shown"
     if seeds < MIN_SEEDS:
         return f"{seeds} seeds are too few: a verdict needs {MIN_SEEDS}"
     return ""
 
 
-def _failed(table: pd.DataFrame, check: Check) -> str:
-    value = float(check.value(table))
-    if value >= check.at_least:
+def failed(table: pd.DataFrame, check: Check) -> str:
+    """What a check reads and should read, if it is not met."""
+    try:
+        value = float(check.value(table))
+    except tables.NoSuchRow as error:
+        return f"{check.says} ({error})"
+    if check.at_least <= value <= check.at_most:
         return ""
-    amount = f"needs {check.at_least:g}, is {value:.3g}" if check.at_least else f"short by {-value:.3g}"
-    return f"{check.says} ({amount})"
+    asked = [f"at least {check.at_least:g}"] * isfinite(check.at_least)
+    asked += [f"at most {check.at_most:g}"] * isfinite(check.at_most)
+    return f"{check.says} (is {value:.3g}, should be {' and '.join(asked)})"
 
 
 def _unseen(seeds: int) -> str:
@@ -139,9 +272,10 @@ def _unseen(seeds: int) -> str:
     return f"an outcome unlike all of these {seeds} could still come in up to {share:.0%} of seeds"
 
 
-def _more_seeds(effects: np.ndarray, margin: float) -> str:
+def _more_seeds(effects: np.ndarray, claim: Claim) -> str:
     """How many seeds would probably decide, if mean and spread stay as they are."""
-    distance, spread = abs(float(np.mean(effects)) - margin), float(np.std(effects, ddof=1))
+    mean, spread = float(np.mean(effects)), float(np.std(effects, ddof=1))
+    distance = min(abs(mean - bound) for bound in claim.bounds if isfinite(bound))
     choices = range(len(effects) + 1, 1_001)
     first = bisect_left(choices, True, key=lambda n: _half_width(spread, n) < distance)
     if first == len(choices):

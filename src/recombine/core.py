@@ -1,4 +1,4 @@
-"""The five nouns of the lab, and nothing else: Task, Split, Model, Record, Claim.
+"""The nouns of the lab, and nothing else: Task, Split, Model, Record, Claim with its Check and Variant.
 
 Everything here is plain data over NumPy arrays, so that naming a noun costs no import of a framework.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations as choose
-from typing import TYPE_CHECKING, Protocol
+from math import inf
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -43,10 +45,16 @@ class Task:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Split:
-    """Which combinations are trained on: a boolean mask, so that no combination can be on both sides."""
+    """Which combinations are trained on: a boolean mask, so that no combination can be on both sides.
+
+    `absent` is the value of a part that is not there: 0 in a k-hot mask. The first `world` columns do not name parts
+    but the world a combination lives in, such as its teacher; only worlds that are trained in count.
+    """
 
     combinations: np.ndarray
     train: np.ndarray
+    absent: int = ABSENT
+    world: int = 0
 
     def __post_init__(self) -> None:
         if self.train.shape != self.combinations.shape[:1] or self.train.dtype != bool:
@@ -62,35 +70,46 @@ class Split:
     @property
     def covers(self) -> bool:
         """Is every value of every part seen somewhere in training?"""
-        return self.coverage(1) == 1.0
+        return bool(np.array_equal(self._present[self.train].any(axis=0), self._present[self._family].any(axis=0)))
 
     @property
     def connected(self) -> bool:
         """Are all part values seen in training linked by chains of training combinations that share a value?"""
-        from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
-        seen = [_present(z) for z in self.combinations[self.train]]
-        node = {value: i for i, value in enumerate(sorted({v for values in seen for v in values}))}
-        edges = [(node[values[0]], node[v]) for values in seen for v in values]
-        if not edges:
-            return False
-        first, second = zip(*edges, strict=True)
-        graph = coo_array((np.ones(len(edges)), (first, second)), shape=(len(node), len(node)))
-        return connected_components(graph, directed=False, return_labels=False) == 1
+        seen = self._present[self.train].astype(np.float32)
+        seen = seen[:, seen.any(axis=0)]
+        links = seen.T @ seen > 0
+        return bool(seen.size) and connected_components(links, directed=False, return_labels=False) == 1
 
     def coverage(self, k: int) -> float:
         """The share of k-tuples of part values occurring in the family that occur in training."""
-        family = _tuples(self.combinations, k)
-        return len(_tuples(self.combinations[self.train], k)) / len(family) if family else 1.0
+        family = _tuples(self._present[self._family], k)
+        return len(_tuples(self._present[self.train], k)) / len(family) if len(family) else 1.0
+
+    @property
+    def _family(self) -> np.ndarray:
+        """The combinations of the worlds in which some combination is trained on; all if there is no training."""
+        if not self.world or not self.train.any():
+            return np.ones(len(self.train), bool)
+        worlds = self.combinations[:, : self.world]
+        return (worlds[:, None] == np.unique(worlds[self.train], axis=0)).all(axis=2).any(axis=1)
+
+    @cached_property
+    def _present(self) -> np.ndarray:
+        """Booleans (combinations, part values): which values each combination has, absent parts left out."""
+        parts = self.combinations[:, self.world :].T
+        columns = [part == value for part in parts for value in np.unique(part) if value != self.absent]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self.train), 0), bool)
 
 
-def _present(z: np.ndarray) -> list[tuple[int, int]]:
-    return [(part, int(value)) for part, value in enumerate(z) if value != ABSENT]
-
-
-def _tuples(combinations: np.ndarray, k: int) -> set[tuple[tuple[int, int], ...]]:
-    return {values for z in combinations for values in choose(_present(z), k)}
+def _tuples(present: np.ndarray, k: int) -> np.ndarray:
+    """The distinct sets of k part values that occur together in some row, one row each."""
+    sizes, found = present.sum(axis=1), [np.empty((0, k), int)]
+    for size in np.unique(sizes[sizes >= k]):
+        values = np.nonzero(present[sizes == size])[1].reshape(-1, size)
+        found += [np.unique(values[:, list(places)], axis=0) for places in choose(range(size), k)]
+    return np.unique(np.concatenate(found), axis=0)
 
 
 class Model(Protocol):
@@ -110,9 +129,14 @@ class Record:
     acts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("z", "x", "y", "y_hat"):
+            object.__setattr__(self, name, _as_array(getattr(self, name)))
+        object.__setattr__(self, "acts", {name: _as_array(a) for name, a in self.acts.items()})
         lengths = {len(a) for a in (self.z, self.x, self.y, self.y_hat, *self.acts.values())}
         if len(lengths) != 1:
             raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
+        if self.y.ndim != self.y_hat.ndim or self.y.shape[:-1] != self.y_hat.shape[:-1]:
+            raise ValueError(f"y and y_hat must have the same axes, got {self.y.shape} and {self.y_hat.shape}")
 
     def __repr__(self) -> str:
         shapes = {name: a.shape[1:] for name, a in {"x": self.x, "y": self.y, **self.acts}.items()}
@@ -131,28 +155,63 @@ class Record:
         return replace(self, y_hat=y_hat)
 
 
+def _as_array(values: Any) -> np.ndarray:
+    """Lists, JAX arrays and PyTorch tensors (on any device, with or without gradients) as a NumPy array."""
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
 @dataclass(frozen=True)
 class Check:
-    """A number that must be at least a bound before a claim may be judged: a precondition or a control."""
+    """A number that must lie within bounds before a claim may be judged: a precondition or a control."""
 
     says: str
     value: Callable[[pd.DataFrame], float]
-    at_least: float
+    at_least: float = -inf
+    at_most: float = inf
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper as an effect per training seed, with the margin that it must exceed.
+    """One sentence of a paper as an effect per training seed, with the bounds that the effect must keep.
 
-    `repeats` says what an effect has one number of, where that is not the seed.
+    `effect` gives one number per seed, or a column of them for each rival, picture or depth that `over` names: then
+    every column must keep the bounds. `null` is the effect if there were nothing to find. `fits` gives, by seed, 1
+    where the networks compared have learnt what they were shown and 0 where they have not; a seed that has not is an
+    outcome of its own and not a lost one. `repeats` says what an effect has one number of, where not the seed.
     """
 
     name: str
     says: str
     source: str
-    effect: Callable[[pd.DataFrame], pd.Series]
-    margin: float
+    effect: Callable[[pd.DataFrame], pd.Series | pd.DataFrame]
+    above: float | None = None
+    below: float | None = None
     unit: str = ""
     preconditions: tuple[Check, ...] = ()
     controls: tuple[Check, ...] = ()
+    fits: tuple[Callable[[pd.DataFrame], pd.Series | pd.DataFrame], ...] = ()
+    null: float = 0.0
+    over: str = ""
     repeats: str = "seeds"
+
+    def __post_init__(self) -> None:
+        if self.above is None and self.below is None:
+            raise ValueError(f"the claim {self.name!r} needs a bound: above=, below= or both")
+        if self.above is not None and self.below is not None and self.above >= self.below:
+            raise ValueError(f"the claim {self.name!r} asks for more than {self.above} and less than {self.below}")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The open interval in which the effect must lie."""
+        return (-inf if self.above is None else self.above, inf if self.below is None else self.below)
+
+
+class Variant:
+    """A protocol choice that the source leaves open or that we made: a name, why it is reasonable, what it changes."""
+
+    def __init__(self, name: str, why: str, **changes: Any):
+        self.name, self.why, self.changes = name, why, changes
+
+    def applied(self, settings: Any) -> Any:
+        """The settings with this one choice made otherwise; a change may be a function of the settings."""
+        return replace(settings, **{k: v(settings) if callable(v) else v for k, v in self.changes.items()})

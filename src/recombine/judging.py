@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import tyro
 
-from recombine.arguments import parse
+from recombine.cli.options import parse
 from recombine.core import UserError
 from recombine.experiments._pictures import PictureSettings
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 import re
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -27,6 +29,8 @@ FOLDER = "RECOMBINE_ARTIFACTS"
 """The environment variable that names a user's folder of genomes."""
 _LARGEST_XML = 4 * 2**20
 _LARGEST_WEIGHTS = 64 * 2**20
+_LARGEST_SOURCE = 4 * 2**30
+_MOST_READ = 2**30
 _DAMAGE = (OSError, EOFError, ValueError, RuntimeError, MemoryError, BadZipFile, zlib.error)
 _SIZE = 256
 
@@ -99,8 +103,10 @@ def import_picbreeder(source: Path | str, destination: Path | str) -> Imported:
     `source` is a genome file, a folder searched to its bottom (say, a checkout of github.com/akarshkumar0101/fer), or a
     zip of such a folder. Names come from the files; what is already there stays as it is.
     """
-    done, genomes = Imported([], {}), {}
-    for where, data in _candidates(Path(source)):
+    done, genomes, left = Imported([], {}), {}, _MOST_READ
+    for where, data in _candidates(Path(source), done):
+        if (left := left - len(data)) < 0:
+            raise UserError(f"{source} holds more than {_MOST_READ >> 30} GiB of genome files: import a part of it")
         try:
             genome = genome_from_zip(data)
             layerise(genome)
@@ -114,17 +120,19 @@ def import_picbreeder(source: Path | str, destination: Path | str) -> Imported:
         raise UserError(f"{source} holds no genome file (NAME.zip with one XML document){why}")
     try:
         Path(destination).mkdir(parents=True, exist_ok=True)
-        for name, genome in sorted(genomes.items()):
-            _write(Path(destination) / f"{name}.json", genome, done)
+        with TemporaryDirectory(prefix=".import-", dir=destination) as drafts:
+            for name, genome in sorted(genomes.items()):
+                _write(Path(destination) / f"{name}.json", genome, done, Path(drafts))
     except OSError as error:
         raise UserError(f"cannot write to {destination}: {error.strerror or error}") from error
     return done
 
 
-def _candidates(source: Path) -> Iterator[tuple[str, bytes]]:
+def _candidates(source: Path, done: Imported) -> Iterator[tuple[str, bytes]]:
     """Every file in the source that may be a genome file: what it is called, and its bytes (of a large one, some)."""
     try:
         if not source.is_dir():
+            _check_regular(source, _LARGEST_SOURCE)
             with ZipFile(source) as archive:
                 nested = [m for m in archive.infolist() if m.filename.endswith(".zip")]
                 for member in nested:
@@ -136,8 +144,20 @@ def _candidates(source: Path) -> Iterator[tuple[str, bytes]]:
             if path.is_file():
                 with path.open("rb") as file:
                     yield _printable(str(path)), file.read(_LARGEST_XML + 1)
+            elif not path.is_dir():
+                done.skipped[_printable(str(path))] = "is not a regular file"
     except _DAMAGE as error:
-        raise UserError(f"cannot read {source}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise UserError(f"cannot read {str(source)[:200]}: {why}") from error
+
+
+def _check_regular(path: Path, most: int) -> None:
+    """Refuse a pipe or a device, which could be read without end, and a file that is too large."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError("it is not a regular file")
+    if found.st_size > most:
+        raise ValueError(f"it has {found.st_size} bytes, at most {most} are allowed")
 
 
 def _printable(text: str) -> str:
@@ -149,16 +169,20 @@ def _name(where: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", stem)[:100] or "genome"
 
 
-def _write(path: Path, genome: Genome, done: Imported) -> None:
+def _write(path: Path, genome: Genome, done: Imported, drafts: Path) -> None:
+    """Write a genome and its picture; what is already there stays as it is, and no symbolic link is followed."""
     from PIL import Image
 
     drawn = path.with_suffix(".png")
-    there = [p for p in (path, drawn) if p.exists()]
-    if there:
-        done.skipped[str(there[0])] = "is already there"
-        return
-    Image.fromarray((255 * np.nan_to_num(render(network(genome), _SIZE))).astype(np.uint8)).save(drawn)
-    save_genome(path, genome, name=path.stem)
+    for there in (path, drawn):
+        if there.is_symlink() or there.exists():
+            done.skipped[str(there)] = "is a symbolic link" if there.is_symlink() else "is already there"
+            return
+    picture = (255 * np.nan_to_num(render(network(genome), _SIZE))).astype(np.uint8)
+    Image.fromarray(picture).save(drafts / drawn.name)
+    save_genome(drafts / path.name, genome, name=path.stem)
+    for one in (drawn, path):  # a rename replaces a link, and never writes to where it points
+        (drafts / one.name).replace(one)
     done.written.extend([path, drawn])
 
 
@@ -182,8 +206,10 @@ def artifacts(folder: Path | str | None, environment: Mapping[str, str]) -> list
         raise UserError(
             f"{given} holds no genome (NAME.json); `recombine import picbreeder` makes them from genome files"
         )
+    if other := [path for path in found if not path.is_file()]:
+        raise UserError(f"{other[0]} is not a regular file: no genome can be read from it")
     twins = [path.with_name(f"{path.stem}_sgd.npz") for path in found]
-    return [Artifact(p.stem, load_genome(p), t if t.exists() else None) for p, t in zip(found, twins, strict=True)]
+    return [Artifact(p.stem, load_genome(p), t if t.is_file() else None) for p, t in zip(found, twins, strict=True)]
 
 
 def network(genome: Genome) -> CPPN:
@@ -201,6 +227,7 @@ def load_network(path: Path | str, mix: Mix | None = None) -> tuple[CPPN, str]:
     """The network in a genome's JSON, or in an npz of matrices W00, W01, .. of this mix; and the file's name."""
     path = Path(path)
     try:
+        _check_regular(path, _LARGEST_WEIGHTS)
         model = network(load_genome(path)) if mix is None else from_weights(mix, _matrices(path))
     except _DAMAGE as error:
         raise UserError(f"{path} holds no picture network: {error}") from error

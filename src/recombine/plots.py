@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
@@ -103,3 +107,46 @@ def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL, lo
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.set_ylim(low - 0.05, 1.05)
+
+
+WORD_COLOURS = {"holds": GOOD, "fails": BAD, "undecided": "0.5"}
+
+
+def specification_curve(verdicts: Mapping[str, Any], changes: Mapping[str, str], title: str):
+    """A claim's effect under each protocol, lowest first, with its interval; below, what each protocol changes.
+
+    `verdicts` maps a protocol to its verdict, the primary one first; a filled dot in the lower part marks the row
+    of what that protocol changes.
+    """
+    primary = next(iter(verdicts))
+    order = sorted(verdicts, key=lambda name: (np.isnan(verdicts[name].effect), verdicts[name].effect))
+    figure = Figure(figsize=(3.2 + 0.62 * len(order), 3.4 + 0.21 * len(order)), layout="constrained")
+    top, low = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, 0.4 + 0.14 * len(order)])
+    for i, name in enumerate(order):
+        v = verdicts[name]
+        colour, marker = WORD_COLOURS[v.verdict], "D" if name == primary else "o"
+        top.plot([i, i], [v.low, v.high], color=colour, linewidth=1.6)
+        top.plot(i, v.effect, marker, color=colour, markersize=7 if name == primary else 5)
+    for bound in (verdicts[primary].above, verdicts[primary].below):
+        if bound is not None:
+            top.axhline(bound, color="black", linestyle=":", linewidth=0.9)
+    for word, colour in WORD_COLOURS.items():
+        top.plot([], [], "o", color=colour, label=word)
+    top.plot([], [], "D", color="black", label="primary protocol")
+    top.legend(fontsize=7, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+    top.set_ylabel(textwrap.fill(verdicts[primary].unit, 34), fontsize=8)
+    figure.suptitle(textwrap.fill(title, 26 + 8 * len(order)), fontsize=10)
+    _choices(low, order, [primary, *(n for n in verdicts if n != primary)], changes)
+    return figure
+
+
+def _choices(axes, order: Sequence[str], rows: Sequence[str], changes: Mapping[str, str]) -> None:
+    """One row per protocol choice, a dot where it is made."""
+    for i, name in enumerate(order):
+        axes.plot([i] * len(rows), range(len(rows)), "o", color="0.9", markersize=4)
+        axes.plot(i, rows.index(name), "o", color="black", markersize=5)
+    axes.set_yticks(range(len(rows)), [changes.get(name, name) for name in rows], fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xticks([])
+    for side in axes.spines.values():
+        side.set_visible(False)

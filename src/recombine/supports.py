@@ -7,13 +7,12 @@ out floor(held_out N) of the N masks unless it says otherwise. Those that leave 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import combinations as choose
 from itertools import islice
 
 import jax
 import numpy as np
 
-from recombine.core import UserError
+from recombine.core import Split, UserError
 
 Support = Callable[[np.ndarray, float, jax.Array], np.ndarray]
 TRIES = 1000
@@ -24,23 +23,25 @@ def usage(masks: np.ndarray, train: np.ndarray) -> np.ndarray:
     return masks[train].sum(axis=0, dtype=int)
 
 
+def split(masks: np.ndarray, train: np.ndarray) -> Split:
+    """Masks as a Split, in which a module that is not active is absent."""
+    return Split(masks, train, absent=0)
+
+
 def covers(masks: np.ndarray, train: np.ndarray) -> bool:
     """Is every module in some training mask?"""
-    return bool(masks[train].any(axis=0).all())
+    return split(masks, train).covers
 
 
 def connected(masks: np.ndarray, train: np.ndarray) -> bool:
     """Are all modules linked by chains of two that share a training mask? One that is never seen is linked to none."""
-    from scipy.sparse.csgraph import connected_components
-
-    seen = masks[train].astype(np.float32)
-    return connected_components(seen.T @ seen > 0, directed=False, return_labels=False) == 1
+    one = split(masks, train)
+    return one.covers and one.connected
 
 
 def coverage(masks: np.ndarray, train: np.ndarray, k: int) -> float:
     """Of the sets of k modules that are together in some mask, the share that are together in a training mask."""
-    family = _subsets(masks, k)
-    return len(_subsets(masks[train], k)) / len(family) if len(family) else 1.0
+    return split(masks, train).coverage(k)
 
 
 def for_teacher(combinations: np.ndarray, teacher: int, chosen: np.ndarray) -> np.ndarray:
@@ -207,13 +208,3 @@ def _bits(masks: np.ndarray) -> np.ndarray:
     if masks.shape[1] > 62:
         raise ValueError(f"masks of at most 62 modules can be written as one number, got {masks.shape[1]}")
     return 1 << np.arange(masks.shape[1], dtype=np.int64)
-
-
-def _subsets(masks: np.ndarray, k: int) -> np.ndarray:
-    """The sets of k modules that are together in some mask, each as one number."""
-    sizes, bits = masks.sum(axis=1), _bits(masks)
-    found = [np.empty(0, np.int64)]
-    for size in range(k, int(sizes.max(initial=0)) + 1):
-        active = bits[np.nonzero(masks[sizes == size])[1]].reshape(-1, size)
-        found += [np.unique(active[:, list(places)].sum(axis=1)) for places in choose(range(size), k)]
-    return np.unique(np.concatenate(found))

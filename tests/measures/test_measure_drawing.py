@@ -61,11 +61,13 @@ def test_values_out_of_range_are_cut():
 def test_the_ratio_of_a_change_to_the_picture():
     """A noisy change costs about as much as the picture, a plain one next to nothing, and both together their mean."""
     picture = 0.5 + 0.5 * np.sin(5 * X * Y + Y)
-    noisy, plain = change_ratio(np.stack([NOISE - 0.5] * 2), picture), change_ratio(0.1 * (X > 0)[None], picture)
+    noise, step = change_zip(np.stack([NOISE - 0.5] * 2)), change_zip(0.1 * (X > 0)[None])
+    noisy, plain = change_ratio(noise, picture), change_ratio(step, picture)
     assert plain < 0.1
     assert noisy > 0.8
-    both = change_ratio(np.stack([NOISE - 0.5, 0.1 * (X > 0)]), picture)
+    both = change_ratio(np.append(noise[:1], step), picture)
     assert both == pytest.approx((noisy + plain) / 2)
+    assert np.isnan(change_ratio(np.array([]), picture))
 
 
 def test_a_map_is_standardised_before_it_is_compressed():

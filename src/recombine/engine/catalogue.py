@@ -1,51 +1,20 @@
-"""Finds experiments by their paths, and tells which results belong to which code."""
+"""Finds experiments by their paths: those that come with the lab, and a user's own files."""
 
 from __future__ import annotations
 
-import ast
 import difflib
-import hashlib
 import importlib.util
-import json
 import pkgutil
 import sys
-from dataclasses import asdict, dataclass, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import recombine
-from recombine.core import Claim, UserError
+from recombine.core import Claim, UserError, Variant
 
 TIERS = ("quick", "laptop", "gpu", "paper")
-_SHOW = "_show.py"  # a paper's file that judges and draws rows, and makes none
-# What experiments are made of: an edit there may change any result.
-_CODE = (
-    "core.py",
-    "splits.py",
-    "supports.py",
-    "encodings.py",
-    "room.py",
-    "optimisers.py",
-    "train",
-    "recording.py",
-    "tangents.py",
-    "theory",
-    "genomes.py",
-    "picbreeder.py",
-    "composed.py",
-    "targets.py",
-    "sweeps",
-    "experiments/_pictures.py",
-    "experiments/_seeds.py",
-    "tasks",
-    "models",
-    "interventions",
-    "measures",
-)
 
 
 @dataclass(frozen=True)
@@ -67,6 +36,16 @@ class Experiment:
     @property
     def claims(self) -> tuple[Claim, ...]:
         return self.module.CLAIMS
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The protocol choices under which its claims are judged again."""
+        return getattr(self.module, "VARIANTS", ())
+
+    @property
+    def source(self) -> str:
+        """What names it on a command line: its name, or the path of a user's own file."""
+        return self.name if self.module.__package__ else str(self.module.__file__)
 
     def settings(self, tier: str) -> Any:
         return getattr(self.module, tier.upper())
@@ -110,8 +89,12 @@ def did_you_mean(word: str, known: list[str]) -> str:
 
 
 def _from_file(path: Path) -> Experiment:
+    """A user's own study, named by its folder and its file; what lies beside it can be imported."""
     if not path.is_file():
         raise UserError(f"there is no experiment file {path}")
+    path = path.resolve()
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     spec = importlib.util.spec_from_file_location(f"recombine_study_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -125,69 +108,7 @@ def _from_file(path: Path) -> Experiment:
     wanted = ["Settings", *(t.upper() for t in TIERS), "cells", "run", "CLAIMS", "figure"]
     if missing := [w for w in wanted if not hasattr(module, w)]:
         raise UserError(f"{path} is not an experiment: it lacks {', '.join(missing)}")
-    return Experiment(path.stem, module)
-
-
-def identity(experiment: Experiment, cell: Any, backend: str) -> str:
-    """A short hash of all that determines a cell's rows: its content, the code, the numerical libraries, the device.
-
-    How many seeds the whole run has is left out, since a cell names its own: a longer run uses the cells of a shorter.
-    """
-    content = asdict(cell)
-    content["settings"] = {k: v for k, v in content.get("settings", {}).items() if k != "seeds"}
-    libraries = {name: version(name) for name in ("jax", "jaxlib", "numpy", "optax", "equinox")}
-    facts = [experiment.name, code_version(experiment.module), libraries, backend, content]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@cache
-def code_version(module: ModuleType) -> str:
-    """A hash of the code that makes rows, blind to comments, docstrings and layout."""
-    root = Path(recombine.__file__).parent
-    files = [f for part in _CODE for f in sorted([root / part] if part.endswith(".py") else (root / part).glob("*.py"))]
-    here = Path(module.__file__ or "")
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(_bare_code(file.read_text()).encode())
-    for file in sorted(_with_imported_siblings(here)) if module.__package__ else [here]:
-        digest.update(_bare_code(file.read_text(), leave_out=("CLAIMS", "figure")).encode())
-    return digest.hexdigest()[:12]
-
-
-def _with_imported_siblings(file: Path) -> set[Path]:
-    """An experiment's file and those of its folder that it builds on, however far down; none that only shows."""
-    found, waiting = set(), [file]
-    while waiting:
-        one = waiting.pop()
-        found.add(one)
-        words = {w for node in ast.walk(ast.parse(one.read_text())) for w in _imported(node)}
-        near = {file.with_name(f"{word}.py") for word in words}
-        waiting += [f for f in near - found if f.name != _SHOW and f.exists()]
-    return found
-
-
-def _imported(node: ast.AST) -> list[str]:
-    """The last words of what an import statement names."""
-    if isinstance(node, ast.ImportFrom):
-        return [(node.module or "").rsplit(".", maxsplit=1)[-1], *(a.name for a in node.names)]
-    return [a.name.rsplit(".", maxsplit=1)[-1] for a in node.names] if isinstance(node, ast.Import) else []
-
-
-def _bare_code(source: str, leave_out: tuple[str, ...] = ()) -> str:
-    """The code alone: no docstrings, none of the definitions named (they judge and draw rows)."""
-    tree = ast.parse(source)
-    tree.body = [node for node in tree.body if not set(_defines(node)) & set(leave_out)]
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]  # type: ignore[attr-defined]
-    return ast.dump(tree)
-
-
-def _defines(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.Assign):
-        return [t.id for t in node.targets if isinstance(t, ast.Name)]
-    return [node.name] if isinstance(node, ast.FunctionDef) else []
+    return Experiment(f"{path.parent.name or 'root'}/{path.stem}", module)
 
 
 def changed(settings: Any, usual: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import time
@@ -12,13 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+
 import recombine
-from recombine.engine import store
+from recombine.core import UserError
+from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment
+from recombine.table import NETWORK, NoSuchColumn, modern
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from recombine.core import Record
     from recombine.watch import Progress
 
@@ -51,6 +55,7 @@ BYTES_PER_SECOND = 2e8
 """About how fast a checkpoint is fetched and written."""
 PATIENCE = 20
 """A checkpoint waits this many times as long as it will take, so that keeping them costs a twentieth at most."""
+_SECONDS = "seconds spent on the cell"
 
 
 class Keeper:
@@ -59,7 +64,13 @@ class Keeper:
     def __init__(self, cells: store.Cells, identity: str, report: Report, keep: Keep):
         self.cells, self.identity, self.report, self.keep = cells, identity, report, keep
         self.labels: set[str] = set()
-        self.kept_at = time.perf_counter()
+        self.started = self.kept_at = time.perf_counter()
+        self.before = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Time spent on this cell: by this process, and by earlier ones up to the last checkpoint that was found."""
+        return self.before + time.perf_counter() - self.started
 
     def resume(self, label: str) -> Mapping[str, np.ndarray] | None:
         if label in self.labels:
@@ -67,12 +78,15 @@ class Keeper:
         self.labels.add(label)
         saved = store.load_arrays(self.cells.checkpoint(self.identity, label), self.report.note)
         if saved:
+            # Each checkpoint of a cell counts all that was spent on the cell before it.
+            self.before = max(self.before, float(saved.pop(_SECONDS, 0.0)))
             self.report.note(f"going on from step {int(saved['done'])}")
         return saved
 
     def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
         if time.perf_counter() - self.kept_at >= PATIENCE * progress.size / BYTES_PER_SECOND:
-            store.save_arrays(self.cells.checkpoint(self.identity, label), state())
+            spent = {_SECONDS: np.asarray(self.seconds)}
+            store.save_arrays(self.cells.checkpoint(self.identity, label), {**state(), **spent})
             self.kept_at = time.perf_counter()
         self.report.chunk(progress)
 
@@ -96,11 +110,27 @@ def compute(experiment: Experiment, cell: Any, keeper: Keeper) -> tuple[list[dic
     """A cell's rows, and the facts of its making."""
     import jax
 
-    started = time.perf_counter()
-    rows = experiment.module.run(cell, keeper)
-    seconds = round(time.perf_counter() - started, 1)
+    rows = _checked(experiment, experiment.module.run(cell, keeper))
     device = f"{jax.devices()[0].device_kind} ({jax.default_backend()})"
-    return rows, {"seconds": seconds, "device": device, "git": commit(), "versions": versions()}
+    made = {"seconds": round(keeper.seconds, 1), "device": device, **machine.describe()}
+    return rows, {**made, "commit": commit(), "versions": versions()}
+
+
+def _checked(experiment: Experiment, rows: Any) -> list[dict]:
+    """What run() returned, if it is a list of rows that name their seed and have the columns that claims read."""
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) and "seed" in row for row in rows) or not rows:
+        raise UserError(f"{experiment.name}: run() must return a list of rows, dicts with a 'seed' each")
+    rows = [{"system": NETWORK, **row} for row in rows]
+    table = modern(pd.DataFrame(rows))
+    for claim in experiment.claims:
+        try:
+            claim.effect(table)
+        except NoSuchColumn as error:
+            said = f"the claim {claim.name!r} reads what run() does not write: {error}"
+            raise UserError(f"{experiment.name}: {said}") from error
+        except Exception:
+            continue
+    return rows
 
 
 def versions() -> dict[str, str]:
@@ -111,7 +141,12 @@ def versions() -> dict[str, str]:
 
 @cache
 def commit() -> str | None:
-    """The commit of the checkout that the code runs from, if it is one, and whether its code was changed since."""
+    """The commit that the code runs from, and whether its code was changed since.
+
+    RECOMBINE_COMMIT names it where the checkout cannot say: it is a copy without its repository.
+    """
+    if told := os.environ.get("RECOMBINE_COMMIT"):
+        return told
     package = Path(recombine.__file__).parent
 
     def git(*words: str) -> str:

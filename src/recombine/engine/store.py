@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 from recombine.core import UserError
 
 _FACTS = b"recombine"
+_PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 9}
 
 
 def write(path: Path, content: bytes) -> None:
@@ -34,7 +36,7 @@ def write(path: Path, content: bytes) -> None:
         with suppress(OSError):
             draft.unlink()
         full = "; the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
-        raise UserError(f"cannot write {path}: {error.strerror}{full} (what was finished before is kept)") from error
+        raise UserError(f"cannot write {path}: {_reason(error)}{full} (what was finished before is kept)") from error
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -43,9 +45,28 @@ def write_json(path: Path, content: Any) -> None:
 
 def read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
+        return json.loads(read(path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"cannot read {path}: {_reason(error)}") from error
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a regular file; an OSError for a pipe, a device or a folder, which could be read without end."""
+    # Without O_NONBLOCK the opening of a pipe waits until somebody writes to it.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        with open(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
+
+
+def _reason(error: Exception) -> str:
+    """Why a file could not be read, in one line."""
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return (said.splitlines() or [type(error).__name__])[0]
 
 
 def _plain(value: Any) -> Any:
@@ -59,15 +80,48 @@ def _plain(value: Any) -> Any:
 
 
 def table_bytes(rows: list[dict], facts: Mapping[str, Any] | None = None) -> bytes:
-    """Rows as Parquet: exact numbers, and room for small pictures as nested lists; `facts` travel as metadata."""
+    """Rows as Parquet: exact numbers and lists, pictures with 8 significant bits; `facts` travel as metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {name: [_listed(row.get(name)) for row in rows] for name in names}
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(_plain(facts or {}))}), sink)
+    content = pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(_plain(facts or {}))})
+    pq.write_table(content, sink, **_PACKED)
     return sink.getvalue()
+
+
+def _column(values: list[Any]) -> Any:
+    """Values as Parquet has them; arrays of two or more axes are only looked at, and are stored coarsely."""
+    import pyarrow as pa
+
+    values = [_stacked(v) for v in values]
+    axes = {v.ndim for v in values if isinstance(v, np.ndarray) and v.ndim >= 2 and v.dtype.kind == "f"}
+    listed = [_listed(coarse(v) if isinstance(v, np.ndarray) and v.ndim in axes else v) for v in values]
+    if len(axes) != 1:
+        return listed
+    kind = pa.float32()
+    for _ in range(axes.pop()):
+        kind = pa.list_(kind)
+    return pa.array(listed, type=kind)
+
+
+def _stacked(value: Any) -> Any:
+    """A list of lists as one array, where they are of one length."""
+    if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple | np.ndarray):
+        with suppress(ValueError):
+            return np.array(value)
+    return value
+
+
+def coarse(array: np.ndarray) -> np.ndarray:
+    """Each number as the nearest float32 with 8 significant bits: a relative error of 2**-8 at most; NaN, inf stay."""
+    largest = float.fromhex("0x1.fep127")
+    held = np.where(np.isfinite(array), np.clip(array, -largest, largest), array).astype(np.float32)
+    bits = held.view(np.uint32)
+    nearest = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.where(np.isfinite(held), nearest.view(np.float32), held)
 
 
 def read_facts(content: bytes) -> dict[str, Any]:
@@ -77,6 +131,17 @@ def read_facts(content: bytes) -> dict[str, Any]:
     return json.loads((pq.read_schema(io.BytesIO(content)).metadata or {}).get(_FACTS, b"{}"))
 
 
+def with_column(content: bytes, name: str, value: str) -> bytes:
+    """A table with one more column, which has one value throughout."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(io.BytesIO(content))
+    sink = io.BytesIO()
+    pq.write_table(table.append_column(name, pa.array([value] * len(table))), sink, **_PACKED)
+    return sink.getvalue()
+
+
 def joined(contents: list[bytes]) -> bytes:
     """Tables one below the other, without what they say of their making."""
     import pyarrow as pa
@@ -84,7 +149,7 @@ def joined(contents: list[bytes]) -> bytes:
 
     tables = [pq.read_table(io.BytesIO(c)).replace_schema_metadata(None) for c in contents]
     sink = io.BytesIO()
-    pq.write_table(pa.concat_tables(tables, promote_options="permissive"), sink)
+    pq.write_table(pa.concat_tables(tables, promote_options="permissive"), sink, **_PACKED)
     return sink.getvalue()
 
 
@@ -99,17 +164,18 @@ def read_table(source: Path | bytes):
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(io.BytesIO(source if isinstance(source, bytes) else source.read_bytes()))
-    except (OSError, pa.ArrowInvalid) as error:
-        raise UserError(f"cannot read the table {source if isinstance(source, Path) else ''}: {error}") from error
-    nested = {f.name: pa.types.is_list(f.type) for f in table.schema}
-    columns = {
-        name: [None if v is None else np.array(v) for v in table[name].to_pylist()]
-        if nested[name]
-        else table[name].to_pandas()
-        for name in table.column_names
-    }
-    return pd.DataFrame(columns)
+        table = pq.read_table(io.BytesIO(source if isinstance(source, bytes) else read(source)))
+        nested = {f.name: pa.types.is_list(f.type) for f in table.schema}
+        columns = {
+            name: [None if v is None else np.array(v) for v in table[name].to_pylist()]
+            if nested[name]
+            else table[name].to_pandas()
+            for name in table.column_names
+        }
+        return pd.DataFrame(columns)
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        where = f" {source}" if isinstance(source, Path) else ""
+        raise UserError(f"cannot read the table{where}: {_reason(error)}") from error
 
 
 class Cells:
@@ -121,18 +187,19 @@ class Cells:
     def save(self, identity: str, rows: list[dict], facts: Mapping[str, Any]) -> bytes:
         for path in self.folder.glob(f"{identity}-*.parquet"):
             path.unlink(missing_ok=True)
-        content = table_bytes(rows, facts)
+        content = table_bytes(rows, {**facts, "identity": identity})
         write(self.folder / f"{identity}-{_digest(content)}.parquet", content)
         return content
 
     def load(self, identity: str, complain: Callable[[str], None]) -> bytes | None:
-        """The bytes of a finished cell; a damaged file is named, put out of the way, and counts as not there."""
+        """The bytes of a finished cell; a file that is not what it should be is named, put aside, and not used."""
         for path in sorted(self.folder.glob(f"{identity}-*.parquet")):
-            content = path.read_bytes()
-            if path.stem.removeprefix(f"{identity}-") == _digest(content):
+            content, trouble = _sound(path, identity)
+            if content is not None:
+                self.forget_checkpoints(identity)  # a kill may have come between the cell and this
                 return content
-            complain(f"{path} is truncated or was changed: computing it again")
-            path.unlink()
+            complain(f"{path} {trouble}: computing it again")
+            _put_aside(path)
         return None
 
     def checkpoint(self, identity: str, label: str) -> Path:
@@ -145,6 +212,26 @@ class Cells:
     def kept(self, identity: str, label: str, kind: str) -> Path:
         """Where something else that a cell leaves behind on request is put."""
         return self.folder / f"{identity}.{label.replace('/', '-').replace(' ', '_')}.{kind}"
+
+
+def _sound(path: Path, identity: str) -> tuple[bytes | None, str]:
+    """What a cell's file holds, or nothing and why: its bytes must have their digest, and must be this cell's."""
+    try:
+        content = read(path)
+        if path.stem.removeprefix(f"{identity}-") != _digest(content):
+            return None, "is truncated or was changed"
+        found = read_facts(content).get("identity")
+    except (OSError, ValueError) as error:
+        return None, f"cannot be read ({_reason(error)})"
+    return (content, "") if found == identity else (None, f"holds another cell ({found})")
+
+
+def _put_aside(path: Path) -> None:
+    """Rename a file that cannot be used, so that nobody finds it and nothing of it is lost."""
+    try:
+        path.rename(path.with_name(f"{path.name}.damaged"))
+    except OSError as error:
+        raise UserError(f"cannot put {path} aside: {_reason(error)}") from error
 
 
 def _digest(content: bytes) -> str:
@@ -167,8 +254,11 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 def load_arrays(path: Path, complain: Callable[[str], None]) -> dict[str, np.ndarray] | None:
     """A checkpoint, or nothing where there is none or it is damaged."""
     try:
-        content = path.read_bytes()
+        content = read(path)
     except FileNotFoundError:
+        return None
+    except OSError as error:
+        complain(f"{path} cannot be read ({_reason(error)}): starting that population again")
         return None
     if content[:16] != _digest(content[16:]).encode():
         complain(f"{path} is truncated or was changed: starting that population again")
@@ -184,8 +274,8 @@ def lock(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = open(path, "a+")  # noqa: SIM115
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot write to {folder}: {_reason(error)}") from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,111 +1,121 @@
-"""How picture networks are compared: at one error, at the pictures that all draw, with rivals chosen in other seeds."""
+"""How picture networks are compared: at one error, picture by picture and rival by rival.
+
+A network that does not draw its picture is an outcome of its own: scores are compared where the networks that are
+compared reach the gate, and a verdict needs half of the seeds to do so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import recombine as rc
+from recombine.table import NoSuchRow
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GATE = 5e-3
-"""Mean squared error at which networks are compared: R rises as the error falls, by about .08 a decade."""
+"""Mean squared error at which networks are compared: R rises as the error falls, by about .08 a decade, since what a
+network draws itself, which R is relative to, becomes simpler."""
 DRAWN = 1e-2
 """The same at the end of training, where networks are set beside composed ones, which are not off at all."""
 SLACK = 0.2
-"""How much more still counts: a loss of a part of the pixels is not the error of all."""
+"""How much more still counts as drawn: a loss of a part of the pixels is not the error of all."""
+PICTURES = "pictures"
+R = "R (compressed size of changes, relative to what the network draws)"
+"""What units call it: the mean compressed size of a weight's changes over that of the network's own picture."""
+
+Table = Callable[["pd.DataFrame"], "pd.DataFrame"]
+"""From a table to some of its rows, or to numbers by seed in several columns."""
 
 
-def drawn(column: str, *kinds: str) -> rc.Check:
-    """Every single network of these kinds draws its picture in the end; one that was lost does not."""
-    return rc.Check(
-        f"{', '.join(kinds)}: share of networks with a mean squared error of at most {DRAWN:g} at the end",
-        lambda table: float((table[table[column].isin(kinds)]["mse"] <= DRAWN).mean()),
-        at_least=1.0,
-    )
+Kind = Any
+"""The value that networks of one kind have in some column, or a function of the table that gives it."""
 
 
-def compared(rows: Any, column: str, kinds: Sequence[Any], *, by: str) -> Any:
-    """By seed, a score of each kind (a column each): the mean over the pictures that networks of all kinds draw.
+def everything(table: pd.DataFrame) -> pd.DataFrame:
+    return table
 
-    A seed of which they draw no picture gives no number, as one that was lost does.
+
+def by_picture(effect: Callable[[Any], Any], among: Table = everything) -> Table:
+    """An effect with a column for each picture, of some rows of a table."""
+    return lambda table: rc.each_of("goal", effect)(among(table))
+
+
+def reached(by: str, *kinds: Kind, among: Table = everything, **where: Any) -> Table:
+    """By seed and picture, whether networks of all these kinds reach the gate."""
+
+    def fits(table: pd.DataFrame) -> pd.Series:
+        named = tuple(_of(kind, table) for kind in kinds)
+        return rc.fitted("draws", at_least=1.0, **{by: named}, **where)(table)
+
+    return by_picture(fits, among)
+
+
+def drawn(among: Table = everything, **where: Any) -> Table:
+    """By seed and picture, whether all networks that match draw it at the end of training."""
+    return by_picture(rc.fitted("mse", at_most=DRAWN, **where), among)
+
+
+def minus(column: str, first: Kind, second: Kind, /, *, by: str, among: Table = everything, **where: Any) -> dict:
+    """What a claim needs that compares a score of networks of one kind with another's, picture by picture.
+
+    The effect is the first kind's score minus the second's, at seeds of which both reach the gate.
     """
-    mine = rows[rows[by].isin(kinds)]
-    values = mine.pivot_table(index=["seed", "goal"], columns=by, values=column, dropna=False)
-    there = values.reindex(columns=list(kinds))[_all_draw(rows, kinds, by).reindex(values.index, fill_value=False)]
-    return there.dropna(how="any").groupby("seed").mean().reindex(sorted(mine["seed"].unique()))
+
+    def effect(table: pd.DataFrame) -> pd.Series:
+        return rc.difference(column, _of(first, table), _of(second, table), by=by, **where)(table)
+
+    fits = (reached(by, first, second, among=among, **where),)
+    return {"effect": by_picture(effect, among), "fits": fits, "over": PICTURES}
 
 
-def drop(rows: Any, before: Any, after: Any, *, by: str, column: str = "r") -> Any:
-    """By seed, a score of networks of one kind less that of another, over the pictures that both draw."""
-    every = compared(rows, column, (before, after), by=by)
-    return every[before] - every[after]
+def each_minus(rivals: Mapping[str, Kind], kind: Kind, /, *, over: str = "rivals and pictures", **more: Any) -> dict:
+    """The same for R of several rivals minus that of one kind: a column "rival, picture" for each."""
+    each = {name: minus("R", rival, kind, **more) for name, rival in rivals.items()}
+    effect = _joined({name: one["effect"] for name, one in each.items()})
+    return {"effect": effect, "fits": (_joined({name: one["fits"][0] for name, one in each.items()}),), "over": over}
 
 
-def _all_draw(rows: Any, kinds: Sequence[Any], by: str) -> Any:
-    """By seed and picture, whether a network of each kind is there and draws it."""
-    each = rows[rows[by].isin(kinds)].pivot_table(index=["seed", "goal"], columns=by, values="draws", dropna=False)
-    return (each.reindex(columns=list(kinds)) == 1).all(axis=1)
+def _of(kind: Kind, table: pd.DataFrame) -> Any:
+    return kind(table) if callable(kind) else kind
 
 
-Kinds = Callable[[Any], Sequence[Any]]
-"""The kinds of networks that a table lets one compare."""
+def _joined(effects: Mapping[str, Table]) -> Table:
+    """Several effects as one, with a column "name, picture" for each of their columns."""
+    import pandas as pd
+
+    def every(table: pd.DataFrame) -> pd.DataFrame:
+        found = {name: effect(table) for name, effect in effects.items()}
+        return pd.DataFrame({f"{name}, {picture}": one[picture] for name, one in found.items() for picture in one})
+
+    return every
 
 
-def fit(by: str, kinds: Sequence[Any] | Kinds, *, only: Callable[[Any], Any] = lambda rows: rows) -> rc.Check:
-    """Of each picture most seeds can be compared: networks of every kind draw it."""
-    named = "all that are compared" if callable(kinds) else ", ".join(map(str, kinds))
-
-    def share(table: Any) -> float:
-        chosen = kinds(table) if callable(kinds) else kinds
-        both = _all_draw(only(table), chosen, by)
-        return float(both.groupby("goal").mean().min()) if len(chosen) and len(both) else 0.0
-
-    says = f"{named}: share of seeds that draw the picture, at a mean squared error of {GATE:g}; worst picture"
-    return rc.Check(says, share, at_least=0.5)
-
-
-def over_pictures(rows: Any, column: str) -> Any:
-    """By seed, the mean over the pictures; lost if one of them is."""
-    return rows.groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
-
-
-def rival(each: Any) -> Any:
-    """By seed, the value of the column that is lowest on average over all other seeds: chosen without a look at it.
-
-    The lowest of each seed itself would be lower by chance, the more so the more columns there are. A seed without
-    all numbers, or without two others, gives none.
-    """
-    whole = each.dropna(how="any")
-    if len(whole) < 3:
-        return each.sum(axis=1) * np.nan
-    others = (whole.sum() - whole) / (len(whole) - 1)
-    return whole.apply(lambda row: row[others.loc[row.name].idxmin()], axis=1).reindex(each.index)
-
-
-def composed_scores(table: Any, column: str) -> dict[str, float]:
-    """A score of each picture's composed network."""
-    return _controls(table, "composed", column)
-
-
-def _controls(table: Any, name: str, column: str) -> dict[str, float]:
-    rows = table[table["condition"].str.startswith(f"control: {name}, ")]
+def known(table: pd.DataFrame, system: str, column: str) -> dict[str, float]:
+    """What a measure reads for each picture on a system whose answer is known: composed, turned, plain, ..."""
+    rows = rc.pick(table, system=system)
+    if rows.empty:
+        raise NoSuchRow(f"the table has no row of the control {system!r}: run it again")
     return dict(zip(rows["goal"], rows[column], strict=True))
+
+
+def _reuse_lost(table: pd.DataFrame) -> float:
+    turned, composed = (known(table, system, "distinct_share") for system in ("turned", "composed"))
+    return min(turned[goal] - share for goal, share in composed.items())
 
 
 CONTROLS = (
     rc.Check(
-        "composed networks draw their pictures",
-        lambda t: 1e-6 - max(composed_scores(t, "mse").values()),
-        at_least=0.0,
+        "mean squared error of the composed networks, worst picture",
+        lambda t: max(known(t, "composed", "mse").values()),
+        at_most=1e-6,
     ),
     rc.Check(
-        "turned, they draw the same, and their maps are reused less",
-        lambda t: min(
-            1e-6 - max(_controls(t, "turned", "mse").values()),
-            *(_controls(t, "turned", "reuse")[g] - r for g, r in composed_scores(t, "reuse").items()),
-        ),
-        at_least=0.0,
+        "mean squared error of the composed networks, turned, worst picture",
+        lambda t: max(known(t, "turned", "mse").values()),
+        at_most=1e-6,
     ),
+    rc.Check("share of unit maps that are distinct, turned minus composed, least picture", _reuse_lost, at_least=0.0),
 )

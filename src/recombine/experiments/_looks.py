@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,48 @@ def same_units(models: list[Any], size: int) -> np.ndarray:
     most = np.argsort(-every.std(axis=(0, 3, 4)), axis=1)[:, :SHOWN]
     shown = np.take_along_axis(every, most[None, :, :, None, None], axis=2)
     return np.round(np.clip(shown, -1, 1).astype(float), 2)
+
+
+def dots(
+    axes: Any, rows: Any, column: str, *, by: str, kinds: Sequence[Any], names: Sequence[str] = (), gated: bool = False
+) -> None:
+    """A dot per network: one colour per picture and, side by side, one place per kind.
+
+    If gated, the dots of networks that did not reach the gate are hollow.
+    """
+    goals = sorted(rows["goal"].unique())
+    for k, goal in enumerate(goals):
+        for i, kind in enumerate(kinds):
+            mine = rows[(rows["goal"] == goal) & (rows[by] == kind)]
+            there = (mine["draws"] == 1) | (not gated)
+            for some, fill in ((mine[there], f"C{k}"), (mine[~there], "none")):
+                x = np.full(len(some), i + 0.6 * ((k + 0.5) / len(goals) - 0.5))
+                axes.plot(x, some[column], "o", color=f"C{k}", markersize=3.5, markerfacecolor=fill)
+        axes.plot([], [], "o", color=f"C{k}", markersize=3.5, label=goal)
+    axes.set_xticks(range(len(kinds)), names or kinds, rotation=30, ha="right", fontsize=7)
+
+
+def lines(axes: Any, values: dict[str, float]) -> None:
+    """A line for each picture, in its colour: what a measure reads on a network that was composed."""
+    for k, (_, value) in enumerate(sorted(values.items())):
+        axes.axhline(value, color=f"C{k}", linewidth=0.8)
+
+
+def judged(axes: Any, table: Any, claims: Mapping[str, rc.Claim]) -> None:
+    """What claims judge: the mean of each of their parts over seeds, its 95 % interval, and the bounds asked for."""
+    colours = {"holds": rc.plots.GOOD, "fails": rc.plots.BAD, "undecided": rc.plots.NEUTRAL}
+    names: list[str] = []
+    for label, claim in claims.items():
+        verdict = rc.judge(table, claim)
+        for part in verdict.parts or (verdict,):
+            axes.plot([part.low, part.high], [len(names)] * 2, color=colours[part.verdict], linewidth=1.2)
+            axes.plot(part.effect, len(names), "o", color=colours[part.verdict], markersize=3.5)
+            names.append(", ".join(word for word in (label, getattr(part, "name", "")) if word))
+        for bound in (claim.above, claim.below):
+            if bound is not None:
+                axes.axvline(bound, color="black", linestyle=":", linewidth=0.9)
+    axes.set_yticks(range(len(names)), names, fontsize=5)
+    axes.set_ylim(len(names) - 0.5, -0.5)
 
 
 def without_highest(axes: Any) -> None:

@@ -1,11 +1,8 @@
-"""What experiments on picture networks share: which pictures, how a network is trained on one, and how it is scored."""
+"""What experiments on picture networks share: which pictures, and how networks are trained to draw one."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -46,6 +43,8 @@ class PictureSettings(_seeds.Seeded):
             raise rc.UserError("name at least one target, each once, or a folder of evolved networks")
 
 
+RENAMED = {"r": "R", "reuse": "distinct_share", "directions": "participation_ratio", "even": "even_share"}
+"""Columns of older tables, and what they are called now."""
 FLAT = 0.01
 """Standard deviation over pixels below which a colour shows nothing."""
 QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "swept": 4}
@@ -168,103 +167,11 @@ def error(settings: PictureSettings, goal: Goal, model: Any) -> float:
     return float(np.mean((rc.render(model, settings.size) - goal.picture) ** 2))
 
 
-@dataclass(frozen=True)
-class Cell:
+def names(settings: PictureSettings) -> list[str]:
+    """The pictures that these settings name, without drawing them."""
+    return [*settings.targets, *(artifact.name for artifact in _artifacts(settings))]
+
+
+def cells(settings: Any) -> list[rc.Cell]:
     """Whatever is made of one picture, for one block of seeds."""
-
-    settings: Any
-    goal: str
-    members: tuple[int, ...]
-
-
-def cells(settings: Any) -> list[Cell]:
-    return [Cell(settings, goal, members) for goal, members in every_goal(settings)]
-
-
-def every_goal(settings: PictureSettings) -> list[tuple[str, tuple[int, ...]]]:
-    """A goal's name and a block of seeds, for each cell."""
-    own = [artifact.name for artifact in _artifacts(settings)]
-    return [(name, block) for name in (*settings.targets, *own) for block in _seeds.blocks(settings)]
-
-
-def described(
-    settings: PictureSettings,
-    goal: Goal,
-    run: Any,
-    seeds: Sequence[int],
-    *,
-    watch: Any,
-    at_end: bool = False,
-    **what: Any,
-) -> list[dict]:
-    """A row for each network of a run: what it is, whether it was lost, its error at the end, and its scores.
-
-    Scores are those of the network at the moment when its error was as low as the gate, at which all can be compared;
-    of one that never was, or if all are asked for at their end, those at the end.
-    """
-
-    def one(which: tuple[int, int]) -> dict[str, Any]:
-        i, seed = which
-        facts = {"goal": goal.name, "seed": seed, "diverged_at": int(run.diverged_at[i])}
-        if run.diverged_at[i] >= 0:
-            return what | facts | {"draws": 0.0}
-        mse = error(settings, goal, run[i].model)
-        end = {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "reached_at": int(run.reached_at[i])}
-        return what | facts | scored(settings, goal, run[i].model if at_end else run[i].reached, seed) | end
-
-    return side_by_side(one, list(enumerate(seeds)), watch=watch)
-
-
-def side_by_side(function: Callable[[Any], Any], items: Iterable[Any], *, watch: Any = None) -> list[Any]:
-    """A function of each item, in as many threads as there are cores: to score is to wait for device and zip.
-
-    The first goes ahead and compiles what all need.
-    """
-    from recombine.sweeps import CALLERS
-
-    first, *others = items
-    found = [function(first)]
-    with one_core_each(), ThreadPoolExecutor(min(os.cpu_count() or 1, CALLERS)) as pool:
-        for one in pool.map(function, others):
-            found.append(one)
-            if watch:
-                watch.measured(len(found), 1 + len(others))
-    return found
-
-
-def one_core_each() -> AbstractContextManager:
-    """While threads share out the work, NumPy's products do not start threads of their own."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    return threadpool_limits(1, "blas")
-
-
-def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int) -> dict[str, Any]:
-    """How well a network draws its goal, and how composed it is: a row's numbers, never one alone."""
-    mse = error(settings, goal, model)
-    found = rc.score(model, settings.size, weights=settings.swept, seed=seed)
-    by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
-    layers = by_layer["redundancy_by_layer"]
-    found["redundancy"] = float(layers[np.isfinite(layers)].mean()) if np.isfinite(layers).any() else np.nan
-    plain = {"r": "R", "reuse": "distinct", "directions": "J", "even": "even_share"}
-    named = {new: found.pop(old) for new, old in plain.items()}
-    draws = float(mse <= (1 + _fair.SLACK) * _fair.GATE)
-    fit = {"mse": mse, "log_mse": float(np.log10(mse + 1e-12)), "scored_mse": mse, "draws": draws}
-    live = rc.sparsity([np.asarray(w) for w in model.weights])["live_links"]
-    size = {"weights": float(rc.count(model)), "live": float(live), "alive": float(rc.alive(model)[2])}
-    return fit | size | named | found | by_layer
-
-
-def controls(settings: PictureSettings) -> list[dict]:
-    """The composed networks, scored as all others are, and the same turned: another network that draws the same."""
-    import jax
-
-    rows = []
-    for goal in goals(settings).values():
-        turned = rc.rotated(goal.model, jax.random.key(settings.seed))
-        for name, model in {"composed": goal.model, "turned": turned}.items():
-            found = scored(settings, goal, model, settings.seed)
-            rows.append({"condition": f"control: {name}, {goal.name}", "goal": goal.name, "seed": 0} | found)
-    return rows
+    return rc.cells(settings, [{"goal": name} for name in names(settings)])

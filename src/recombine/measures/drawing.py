@@ -54,9 +54,10 @@ def map_zip(maps: np.ndarray) -> np.ndarray:
     return _each(maps, lambda one: zip_size(_standard(one), -CLIP, CLIP) / one.size)
 
 
-def change_ratio(changes: np.ndarray, picture: np.ndarray) -> float:
-    """R, the mean compressed size of some changes of a picture over its own: low where changes are simple."""
-    return float(ratio(change_zip(changes).mean(), picture_zip(picture[None])[0]))
+def change_ratio(sizes: np.ndarray, picture: np.ndarray) -> float:
+    """R, the mean compressed size of changes of a picture (`change_zip`) over its own; low where they are simple."""
+    mean = np.mean(sizes) if len(sizes) else np.nan
+    return float(ratio(mean, picture_zip(picture[None])[0]))
 
 
 def even_share(maps: np.ndarray) -> np.ndarray:

@@ -10,6 +10,8 @@ from recombine.measures.pairs import over_pairs
 
 def errors(record: Record) -> np.ndarray:
     """Each example's mean squared error."""
+    if record.y.shape != record.y_hat.shape:
+        raise ValueError(f"an error needs y and y_hat of one shape, got {record.y.shape} and {record.y_hat.shape}")
     return np.mean((record.y_hat - record.y) ** 2, axis=tuple(range(1, record.y.ndim)))
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from recombine.measures import drawing
 from recombine.measures.agreement import roc_area
 from recombine.models.cppn import CPPN
-from recombine.sweeps import every_weight
-from recombine.sweeps.scores import map_features, swept_features, unit_maps
+from recombine.sweeps.scores import Features, features
 
 
 def contrast(first: CPPN, second: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, float]:
@@ -25,22 +24,23 @@ def exceeding(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> di
     return {name: _exceeds(first[name], second[name]) for name in first}
 
 
-def inside(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, np.ndarray]:
+def inside(
+    model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0, taken: Features | None = None
+) -> dict[str, np.ndarray]:
     """Measures with a value for each change of a weight, each map of a unit, or each two maps of a layer.
 
     Of a change: `change_zip` its compressed size, `information` and `symmetry` what it leaves of the picture's, `rank`.
     Of a map: `map_zip` its compressed size, `purity` its parity, `additive` the share that is a sum of a term for its
-    row and one for its column. Of two maps: `alike`, their |correlation|.
+    row and one for its column. Of two maps: `alike`, their |correlation|. From features that were taken, if given.
     """
-    changes, _ = swept_features(model, every_weight(model, weights, seed), size)
-    maps, layers = map_features(model, size), unit_maps(model, size)
-    every = layers.reshape(-1, size, size)
-    swept = {name: getattr(changes, name) for name in ("change_zip", "information", "symmetry", "rank")}
+    taken = taken or features(model, size, weights=weights, seed=seed)
+    every = taken.units.reshape(-1, *taken.units.shape[-2:])
+    swept = {name: getattr(taken.swept, name) for name in ("change_zip", "information", "symmetry", "rank")}
     return swept | {
-        "map_zip": maps.zip,
-        "purity": maps.purity,
+        "map_zip": taken.maps.zip,
+        "purity": taken.maps.purity,
         "additive": drawing.additive_shares(every[drawing.varying(every)]),
-        "alike": np.concatenate([drawing.alike(layer) for layer in layers]),
+        "alike": np.concatenate([drawing.alike(layer) for layer in taken.units]),
     }
 
 

@@ -47,29 +47,51 @@ class MapFeatures(NamedTuple):
     distinct: np.ndarray
 
 
-def score(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, Any]:
-    """All scores of a network that draws `size` x `size` pixels, of so many of its weights, drawn by the seed.
+class Features(NamedTuple):
+    """All that scores are made of, taken once from a network: sweeping its weights is what takes the time.
 
-    `R`: mean compressed size of a change over that of the picture; `J`: participation ratio of up to 120 derivatives of
-    luminance; `distinct`: distinct maps over maps; lists go by layer. Compare networks only where they fit equally
-    well: a poor fit looks compositional. Purity and symmetry say little where the picture's `even_share` is below .85.
+    The luminance of its picture (rows, columns), features of its matched changes and the share of weights that are
+    inert, what every unit makes of every pixel (layers, units, rows, columns), and features of these maps.
     """
-    where, picture = every_weight(model, weights, seed), light(model, size)
-    swept, inert = swept_features(model, where, size)
-    maps, layers = map_features(model, size), range(len(model.weights) - 1)
-    kept = maps.distinct
+
+    picture: np.ndarray
+    swept: SweptFeatures
+    inert: float
+    units: np.ndarray
+    maps: MapFeatures
+
+
+def features(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> Features:
+    """The features of a network that draws `size` x `size` pixels, of so many of its weights, sampled by the seed."""
+    swept, inert = swept_features(model, every_weight(model, weights, seed), size)
+    units = unit_maps(model, size)
+    return Features(light(model, size), swept, inert, units, _of_maps(units))
+
+
+def score(
+    model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0, taken: Features | None = None
+) -> dict[str, Any]:
+    """All scores of a network; from features that were taken, if given, or else taken now.
+
+    `R`: mean compressed size of a change over that of the network's own picture; `participation_ratio` of up to 120
+    derivatives of luminance; `distinct_share`: distinct maps over maps; lists go by layer. Compare networks only where
+    they fit equally well: a poor fit looks compositional. Purity and symmetry say little where the picture's
+    `even_share` is below .85.
+    """
+    picture, swept, inert, units, maps = taken or features(model, size, weights=weights, seed=seed)
+    kept, slope = maps.distinct, slopes(model, every_weight(model, COLUMNS, seed), size, reduce=_light)
     return {
-        "R": _mean(swept.change_zip) / float(drawing.picture_zip(picture[None])[0]),
+        "R": drawing.change_ratio(swept.change_zip, picture),
         **{name: _mean(values) for name, values in swept._asdict().items()},
         "inert": inert,
         "map_zip": _mean(maps.zip),
         "map_zip_distinct": _mean(maps.zip[kept]),
         "purity": _mean(maps.purity),
         "purity_distinct": _mean(maps.purity[kept]),
-        "distinct": _mean(kept),
-        "J": drawing.participation_ratio(slopes(model, every_weight(model, COLUMNS, seed), size, reduce=_light).T),
-        "redundancy_by_layer": [drawing.redundancy(m) for m in unit_maps(model, size)],
-        "map_zip_by_layer": [_mean(maps.zip[maps.layer == i]) for i in layers],
+        "distinct_share": _mean(kept),
+        "participation_ratio": drawing.participation_ratio(slope.T),
+        "redundancy_by_layer": [drawing.redundancy(layer) for layer in units],
+        "map_zip_by_layer": [_mean(maps.zip[maps.layer == i]) for i in range(len(units))],
         "even_share": float(drawing.even_share(picture)),
     }
 
@@ -97,7 +119,11 @@ def _features(changed: np.ndarray, picture: np.ndarray) -> SweptFeatures:
 
 def map_features(model: CPPN, size: int) -> MapFeatures:
     """The features of every unit whose map is not constant; a copy of an input counts as not distinct."""
-    maps = unit_maps(model, size)
+    return _of_maps(unit_maps(model, size))
+
+
+def _of_maps(maps: np.ndarray) -> MapFeatures:
+    size = maps.shape[-1]
     layer, every = np.repeat(np.arange(len(maps)), maps.shape[1]), maps.reshape(-1, size, size)
     kept = drawing.varying(every)
     layer, every = layer[kept], every[kept]

@@ -19,20 +19,16 @@ PAPERS = (TICKET, WANDA, TAYLOR, RANDOM)
 
 
 class Case(NamedTuple):
-    """A network to prune: as trained, as it was born, the grid it draws on, its loss, and a number for chance."""
+    """A network to prune: as trained, at its initial weights, the grid it draws on, its loss, its random numbers."""
 
     trained: Any
     born: Any
     x: np.ndarray
     loss: Callable[[Any], Any]
-    seed: int
+    rng: np.random.Generator
 
 
 Method = Callable[[Case, int], Any]
-
-
-def _rng(case: Case) -> np.random.Generator:
-    return np.random.default_rng([case.seed, 2**31 - 8])
 
 
 def _similar(case: Case, target: int):
@@ -45,8 +41,8 @@ METHODS: dict[str, Method] = {
     TICKET: lambda case, target: rc.rewound(rc.magnitude(case.trained, target), case.born),
     WANDA: lambda case, target: rc.wanda(case.trained, case.x, target),
     TAYLOR: lambda case, target: rc.taylor_units(case.trained, case.loss, target),
-    RANDOM: lambda case, target: rc.at_random(case.trained, _rng(case), target),
-    POOLED: lambda case, target: rc.at_random(case.trained, _rng(case), target, pooled=True),
+    RANDOM: lambda case, target: rc.at_random(case.trained, case.rng, target),
+    POOLED: lambda case, target: rc.at_random(case.trained, case.rng, target, pooled=True),
     FRESH: lambda case, target: rc.rewound(_similar(case, target), case.born),
 }
 """Those that start from a dense network's shapes, so that all retrain in one compiled program."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import recombine as rc
-from recombine.experiments import _pictures
+from recombine.experiments import _pictures, _scored
 from recombine.experiments.do2026 import _methods
 
 
 class Case(NamedTuple):
     """What every network of a cell shares: cell, picture, how one is made, those that were, and who watches."""
 
-    cell: _pictures.Cell
+    cell: rc.Cell
     goal: _pictures.Goal
     make: Any
     born: Any
@@ -22,12 +22,12 @@ class Case(NamedTuple):
 def again(case: Case, before: Any, ways: dict[str, _methods.Method], *, target: int, label: str) -> Any:
     """Every network of a run pruned, and retrained: all methods and seeds are one population.
 
-    A run of one network a seed is pruned by each method.
+    A run of one network per seed is pruned by each method.
     """
     settings, seeds = case.cell.settings, case.cell.members
     every = [(method, i, seed) for method in ways for i, seed in enumerate(seeds)]
     old = [before[place % len(before)] for place in range(len(every))]
-    start = _pictures.side_by_side(
+    start = _scored.side_by_side(
         lambda one: pruned(case, ways[one[0][0]], one[1], one[0][1:], target), zip(every, old, strict=True)
     )
     return _pictures.train(
@@ -44,7 +44,7 @@ def again(case: Case, before: Any, ways: dict[str, _methods.Method], *, target: 
 
 
 def pruned(case: Case, way: _methods.Method, old: Any, who: tuple[int, int], target: int) -> Any:
-    """A trained network after one pruning; one that was lost is left alone."""
+    """A trained network after one pruning; one that diverged is left alone."""
     import jax
 
     place, seed = who
@@ -54,4 +54,5 @@ def pruned(case: Case, way: _methods.Method, old: Any, who: tuple[int, int], tar
     def loss(model):
         return ((model(x)[0] - case.goal.picture.reshape(-1, 3)) ** 2).mean()
 
-    return old.model if old.diverged_at >= 0 else way(_methods.Case(old.model, first, x, loss, seed), target)
+    rng = rc.rng(case.cell.settings.seed, "pruning at random", seed)
+    return old.model if old.diverged_at >= 0 else way(_methods.Case(old.model, first, x, loss, rng), target)

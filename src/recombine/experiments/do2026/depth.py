@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures
+from recombine.experiments import _fair, _pictures, _scored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,131 +58,125 @@ GPU = Settings(
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(range(-6, 7)), swept=1000)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of one depth on one picture, for one block of seeds."""
-
-    settings: Settings
-    goal: str
-    offset: int
-    members: tuple[int, ...]
+def cells(settings: Settings) -> list[rc.Cell]:
+    names = _pictures.names(settings)
+    return rc.cells(settings, [{"goal": name, "offset": offset} for name in names for offset in settings.offsets])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [
-        Cell(settings, goal, offset, members)
-        for goal, members in _pictures.every_goal(settings)
-        for offset in settings.offsets
-    ]
+def layers(goal: _pictures.Goal, offset: int) -> int:
+    """The hidden layers of networks at an offset from the composed network's depth."""
+    return max(1, len(goal.model.weights) - 1 + offset)
 
 
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    depth = max(1, len(goal.model.weights) - 1 + cell.offset)
-    make, x = _pictures.dense(goal, depth=depth), rc.grid(settings.size)
+    make, x = _pictures.dense(goal, depth=layers(goal, cell.offset)), rc.grid(settings.size)
     dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
     target = round(settings.share * _pictures.size(dense))
-    lost = dense.diverged_at >= 0
-    models = zip(_pictures.members(dense), lost, strict=True)
+    diverged = dense.diverged_at >= 0
+    models = zip(_pictures.members(dense), diverged, strict=True)
     start = _pictures.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
     steps = settings.retraining
     pruned = _pictures.train(settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label="pruned")
-    return rows_of(cell, dense, "dense", depth, watch=watch) + rows_of(cell, pruned, "pruned", depth, watch=watch)
+    return rows_of(cell, dense, "dense", watch=watch) + rows_of(cell, pruned, "pruned", watch=watch)
 
 
-def rows_of(cell: Cell, run: Any, kind: str, depth: int, *, watch: Any) -> list[dict]:
+def rows_of(cell: rc.Cell, run: Any, kind: str, *, watch: Any) -> list[dict]:
     goal = _pictures.goals(cell.settings)[cell.goal]
+    depth = layers(goal, cell.offset)
     what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "offset": cell.offset, "depth": depth}
-    return _pictures.described(cell.settings, goal, run, cell.members, watch=watch, **what)
+    who = [{**what, "seed": seed} for seed in cell.members]
+    return _scored.described(cell.settings, goal, run, who, watch=watch)
 
 
-controls = _pictures.controls
-
-
-def pruned(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["kind"] == "pruned"]
-
-
-def at(table: pd.DataFrame, *offsets: float) -> pd.DataFrame:
-    """By seed, R of pruned networks of these depths, a column each, over the pictures that all of them draw."""
-    return _fair.compared(pruned(table), "r", offsets, by="offset")
+def controls(settings: Settings) -> list[dict]:
+    """Those of all picture networks, and networks at their initial weights of the other depths."""
+    rows = _scored.controls(settings)
+    for goal in _pictures.goals(settings).values():
+        for offset in (o for o in settings.offsets if o):
+            depth = layers(goal, offset)
+            model = _scored.untrained(settings, _pictures.dense(goal, depth=depth))
+            rows += _scored.known_rows(settings, goal, {"untrained": model}, offset=offset, depth=depth)
+    return rows
 
 
 def around(table: pd.DataFrame) -> list[float]:
-    return sorted(table["offset"].dropna().unique())
+    return sorted(rc.networks(table)["offset"].dropna().unique())
 
 
-def ends(table: pd.DataFrame) -> tuple[float, float]:
-    """The shallowest and the deepest tried."""
-    return around(table)[0], around(table)[-1]
+def shallowest(table: pd.DataFrame) -> float:
+    return around(table)[0]
 
 
-def peak(table: pd.DataFrame, low: float, high: float) -> pd.Series:
-    """By seed, how much lower R is at the composed network's depth than at the one of two others that is better."""
-    every = at(table, low, 0.0, high)
-    return _fair.rival(every[[low, high]]) - every[0.0]
+def deepest(table: pd.DataFrame) -> float:
+    return around(table)[-1]
 
 
-def nearest(table: pd.DataFrame) -> tuple[float, float]:
-    """The depths tried that are next to the composed network's."""
-    offsets = around(table)
-    return max(o for o in offsets if o < 0), min(o for o in offsets if o > 0)
+def below(table: pd.DataFrame) -> float:
+    """The next depth tried below the composed network's."""
+    return max(offset for offset in around(table) if offset < 0)
 
 
-def fit(which: Callable[[Any], tuple[float, float]], *also: float) -> rc.Check:
-    """Of each picture most seeds draw it at all the depths compared."""
-    return _fair.fit("offset", lambda t: (*which(t), *also), only=pruned)
+def above(table: pd.DataFrame) -> float:
+    """The next depth tried above it."""
+    return min(offset for offset in around(table) if offset > 0)
 
 
-NEXT = rc.Check("depths one layer away were tried", lambda t: 1.0 - max(map(abs, nearest(t))), at_least=0.0)
+def peak(**depths: Callable[[pd.DataFrame], float]) -> dict[str, Any]:
+    """By seed, R at each of some depths minus that at the composed network's, a column for each depth and picture."""
+    return _fair.each_minus(depths, 0.0, by="offset", kind="pruned", over="depths and pictures")
+
+
+NEXT = rc.Check(
+    "layers between the composed network's depth and the next tried", lambda t: max(-below(t), above(t)), at_most=1.0
+)
 CLAIMS = (
     rc.Claim(
         "composition peaks at the target's depth (the paper)",
         "At the composed network's own depth R is lower than at the shallowest and at the deepest tried.",
         "figure 3",
-        effect=lambda t: peak(t, *ends(t)),
-        margin=0.01,
-        unit="R, the better of shallowest and deepest minus the composed network's depth",
-        preconditions=(fit(ends, 0.0),),
+        **peak(shallowest=shallowest, deepest=deepest),
+        above=0.01,
+        unit=f"{_fair.R}, the shallowest or deepest minus the composed network's depth",
         controls=_fair.CONTROLS,
     ),
     rc.Claim(
-        "and its neighbours already fail (the paper)",
+        "depths next to the target's already fail (the paper)",
         "At the composed network's own depth R is lower than at the depths next to it that were tried.",
         "figures 16-17",
-        effect=lambda t: peak(t, *nearest(t)),
-        margin=0.01,
-        unit="R, the better of the two depths next to it minus the composed network's depth",
-        preconditions=(fit(nearest, 0.0), NEXT),
+        **peak(shallower=below, deeper=above),
+        above=0.01,
+        unit=f"{_fair.R}, a depth next to it minus the composed network's depth",
+        preconditions=(NEXT,),
         controls=_fair.CONTROLS,
     ),
     rc.Claim(
-        "deeper is worse (ours)",
-        "From the shallowest to the deepest, R rises.",
+        "deeper networks make less compressible changes (ours)",
+        "From the shallowest to the deepest, R rises; the share of weights left is the same, so that their number rises"
+        " as well.",
         "ours; the prototypes' reading",
-        effect=lambda t: _fair.drop(pruned(t), *reversed(ends(t)), by="offset"),
-        margin=0.0,
-        unit="R, deepest minus shallowest",
-        preconditions=(fit(ends),),
+        **_fair.minus("R", deepest, shallowest, by="offset", kind="pruned"),
+        above=0.0,
+        unit=f"{_fair.R}, deepest minus shallowest",
         controls=_fair.CONTROLS,
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R and purity of networks that draw (their number, if not all), and error, against depth; one row a picture."""
-    plots, rows = rc.plots, table[table["offset"].notna()]
+    """R and purity of networks that draw (their number, if not all), and error, against depth; one row per picture."""
+    plots, rows = rc.plots, rc.networks(table)
     names = sorted(rows["goal"].unique())
     picture, axes = plots.panels(rows=len(names), columns=3, side=3.0)
     for line, name in zip(axes, names, strict=True):
         for kind, colour in (("dense", plots.NEUTRAL), ("pruned", plots.GOOD)):
             mine = rows[(rows["goal"] == name) & (rows["kind"] == kind)]
             drawn = mine[mine["draws"] == 1]
-            for place, column, some in zip(line, ("r", "purity", "log_mse"), (drawn, drawn, mine), strict=True):
+            for place, column, some in zip(line, ("R", "purity", "log_mse"), (drawn, drawn, mine), strict=True):
                 band(place, some.groupby("depth")[column], colour, kind, settings.seeds)
         own = _pictures.goals(settings)[name].model if name in settings.targets else None
         for place, title in zip(
-            line, ("R (lower: composed)", "purity of unit maps", "mean squared error"), strict=True
+            line, ("R at the gate (lower: composed)", "purity of unit maps", "mean squared error"), strict=True
         ):
             place.set(xlabel="hidden layers", ylabel=title, title=name)
             if own is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures
+from recombine.experiments import _fair, _looks, _pictures, _scored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,77 +53,65 @@ def optimisers() -> dict[str, Any]:
     return {ADAM: rc.unit_adam, FEW: rc.muon, MANY: partial(rc.muon, newton=20)}
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(settings: Settings) -> list[rc.Cell]:
     """The networks of one optimiser on one picture, at all rates, for one block of seeds."""
-
-    settings: Settings
-    goal: str
-    optimiser: str
-    members: tuple[int, ...]
+    names = _pictures.names(settings)
+    return rc.cells(settings, [{"goal": name, "optimiser": one} for name in names for one in (ADAM, FEW, MANY)])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    every = _pictures.every_goal(settings)
-    return [Cell(settings, goal, optimiser, members) for goal, members in every for optimiser in (ADAM, FEW, MANY)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    who = [(rate, seed) for rate in settings.rates for seed in cell.members]
-    rates, seeds = [rate for rate, _ in who], [seed for _, seed in who]
+    each = [(rate, seed) for rate in settings.rates for seed in cell.members]
     trained = _pictures.train(
         settings,
         goal,
         _pictures.dense(goal),
-        seeds,
+        [seed for _, seed in each],
         optimiser=optimisers()[cell.optimiser],
-        rates=rates,
+        rates=[rate for rate, _ in each],
         watch=watch,
         label="networks",
-        names=[f"networks, rate {rate:g}, {seed}" for rate, seed in who],
+        names=[f"networks, rate {rate:g}, {seed}" for rate, seed in each],
     )
-    rows = _pictures.described(settings, goal, trained, seeds, watch=watch, optimiser=cell.optimiser)
-    return [row | named(cell, rate, curve) for row, rate, curve in zip(rows, rates, trained.losses, strict=True)]
-
-
-def named(cell: Cell, rate: float, curve: np.ndarray) -> dict[str, Any]:
-    return {"condition": f"{cell.goal}, {cell.optimiser}, rate {rate:g}", "rate": rate, "curve": curve}
+    who = [{"condition": f"{cell.goal}, {cell.optimiser}, rate {rate:g}", "rate": rate, "seed": s} for rate, s in each]
+    who = [{**facts, "optimiser": cell.optimiser} for facts in who]
+    rows = _scored.described(settings, goal, trained, who, watch=watch)
+    return [row | {"curve": curve} for row, curve in zip(rows, trained.losses, strict=True)]
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and the error of a plain picture of the mean colour."""
     goals = _pictures.goals(settings).items()
     plain = {name: float(((goal.picture - goal.picture.mean(axis=(0, 1))) ** 2).mean()) for name, goal in goals}
-    made = [{"condition": f"control: plain, {n}", "goal": n, "seed": 0, "mse": mse} for n, mse in plain.items()]
-    return _pictures.controls(settings) + made
+    made = [{"system": "plain", "goal": name, "seed": 0, "mse": mse} for name, mse in plain.items()]
+    return _scored.controls(settings) + made
 
 
 def at_best(table: pd.DataFrame) -> pd.DataFrame:
     """The networks of each optimiser and picture that were trained at the rate of the lowest mean log error."""
-    rows = table[table["optimiser"].notna()]
+    rows = rc.networks(table)
     means = rows.groupby(["optimiser", "goal", "rate"])["log_mse"].agg(lambda v: v.mean(skipna=False)).fillna(np.inf)
-    chosen = means.groupby(["optimiser", "goal"]).idxmin()
-    return rows[[key in set(chosen) for key in zip(rows["optimiser"], rows["goal"], rows["rate"], strict=True)]]
-
-
-def best(table: pd.DataFrame, optimiser: str) -> pd.Series:
-    """By seed, log10 of the error at the optimiser's best rate, averaged over the pictures."""
-    rows = at_best(table)
-    return _fair.over_pictures(rows[rows["optimiser"] == optimiser], "log_mse")
+    chosen = set(means.groupby(["optimiser", "goal"]).idxmin())
+    return rows[[key in chosen for key in zip(rows["optimiser"], rows["goal"], rows["rate"], strict=True)]]
 
 
 def plain(table: pd.DataFrame) -> float:
     """The smallest error of a plain picture."""
-    return float(table.loc[table["condition"].str.startswith("control: plain"), "mse"].min())
+    return min(_fair.known(table, "plain", "mse").values())
 
 
-CONTROLS = (*_fair.CONTROLS, rc.Check("a plain picture is far from it", plain, at_least=0.01))
+def log_error(first: str, second: str) -> dict[str, Any]:
+    """By seed and picture, log10 of the error of one optimiser over that of another, each at its best rate."""
+    effect = rc.difference("log_mse", first, second, by="optimiser")
+    return {"effect": _fair.by_picture(effect, among=at_best), "over": _fair.PICTURES}
+
+
+CONTROLS = (*_fair.CONTROLS, rc.Check("mean squared error of a plain picture, least of all", plain, at_least=0.01))
 LEARNT = (
     rc.Check(
-        "every optimiser draws better than a plain picture, a tenth of its error at most",
-        lambda t: 0.1 * plain(t) - max(10 ** best(t, name).mean() for name in (ADAM, FEW, MANY)),
-        at_least=0.0,
+        "error at the best rate (geometric mean) over that of a plain picture, worst optimiser",
+        lambda t: 10 ** at_best(t).groupby("optimiser")["log_mse"].mean().max(skipna=False) / plain(t),
+        at_most=0.1,
     ),
 )
 CLAIMS = (
@@ -131,19 +119,19 @@ CLAIMS = (
         "Muon reaches a lower error than Adam",
         "After as many updates, each at its best learning rate, Muon draws the picture with a smaller error than Adam.",
         "figures 13 and 38-41",
-        effect=lambda t: best(t, ADAM) - best(t, FEW),
-        margin=0.0,
-        unit="log10 of the error, Adam minus Muon with 5 steps",
+        **log_error(ADAM, FEW),
+        above=0.0,
+        unit="log10 of the error, Adam over Muon with 5 steps",
         preconditions=LEARNT,
         controls=CONTROLS,
     ),
     rc.Claim(
-        "more Newton-Schulz steps, lower still",
+        "more Newton-Schulz steps reach a lower error still",
         "With 20 Newton-Schulz steps in place of 5, the error is smaller still.",
         "figure 13",
-        effect=lambda t: best(t, FEW) - best(t, MANY),
-        margin=0.0,
-        unit="log10 of the error, Muon with 5 steps minus Muon with 20",
+        **log_error(FEW, MANY),
+        above=0.0,
+        unit="log10 of the error, Muon with 5 steps over Muon with 20",
         preconditions=LEARNT,
         controls=CONTROLS,
     ),
@@ -152,22 +140,20 @@ CLAIMS = (
         "At the best rate of each, single weights of networks trained by Muon make more compressible changes than those"
         " of networks trained by Adam.",
         "figures 13 and 18-23: the optimiser governs the fracture, they say. Stated before any run of it",
-        effect=lambda t: _fair.drop(at_best(t), ADAM, FEW, by="optimiser"),
-        margin=0.02,
-        unit="R, Adam minus Muon with 5 steps",
-        preconditions=(_fair.fit("optimiser", (ADAM, FEW), only=at_best),),
+        **_fair.minus("R", ADAM, FEW, by="optimiser", among=at_best),
+        above=0.02,
+        unit=f"{_fair.R}, Adam minus Muon with 5 steps",
         controls=CONTROLS,
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """The error on the way, one panel a learning rate; the last error; R where the error fell to the gate, or last."""
-    plots, rows = rc.plots, table[table["optimiser"].notna()]
+    """The error on the way, one panel per learning rate; at the best rates, the last error and R at the gate."""
+    plots, rows, names = rc.plots, rc.networks(table), (ADAM, FEW, MANY)
     picture, axes = plots.panels(rows=1, columns=len(settings.rates) + 2, side=3.0)
-    colours = dict(zip((ADAM, FEW, MANY), (plots.NEUTRAL, plots.GOOD, plots.BAD), strict=True))
     for place, rate in zip(axes[0], settings.rates, strict=False):
-        for name, colour in colours.items():
+        for name, colour in zip(names, (plots.NEUTRAL, plots.GOOD, plots.BAD), strict=True):
             curves = np.stack(list(rows[(rows["rate"] == rate) & (rows["optimiser"] == name)]["curve"]))
             x = np.linspace(0, settings.steps, curves.shape[1] + 1)[1:]
             place.plot(x, curves.T, color=colour, alpha=0.2, linewidth=0.6, rasterized=True)
@@ -175,15 +161,13 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set(yscale="log", xlabel="update", title=f"learning rate {rate:g}")
     axes[0, 0].set_ylabel("mean squared error")
     axes[0, 0].legend(fontsize=7, frameon=False)
-    for last, column in zip(axes[0, -2:], ("mse", "r"), strict=True):
-        for j, (name, colour) in enumerate(colours.items()):
-            for rate, mark in zip(settings.rates, "osv^", strict=False):
-                mine = rows[(rows["optimiser"] == name) & (rows["rate"] == rate)][column]
-                last.plot(np.full(len(mine), j), mine, mark, color=colour, markersize=4, alpha=0.7)
-        last.set_xticks(range(3), ["Adam", "Muon 5", "Muon 20"])
-    axes[0, -2].set(yscale="log", title="error at the end (marks: rates, in order)")
-    axes[0, -1].set(title=f"R at an error of {_fair.GATE:g} (lines: composed)")
-    for value in _fair.composed_scores(table, "r").values():
-        axes[0, -1].axhline(value, color="black", linewidth=0.8)
-    _looks.without_highest(axes[0, -1])
+    error, r = axes[0, -2:]
+    shown: dict[str, Any] = {"by": "optimiser", "kinds": names, "names": ["Adam", "Muon 5", "Muon 20"]}
+    _looks.dots(error, at_best(table), "mse", **shown)
+    error.set(yscale="log", title="error at the end, best rates")
+    error.legend(fontsize=7, frameon=False)
+    _looks.dots(r, at_best(table), "R", **shown, gated=True)
+    r.set(title=f"R at an error of {_fair.GATE:g}, best rates\n(hollow: not reached; lines: composed)")
+    _looks.lines(r, _fair.known(table, "composed", "R"))
+    _looks.without_highest(r)
     return picture

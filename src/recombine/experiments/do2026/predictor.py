@@ -4,9 +4,9 @@ Networks of one mix of units and several depths are trained on each of many targ
 of their weights, and retrained. A target's best depth is that of the lowest R, among depths that draw it (a network
 that does not draw its picture looks composed). The paper's formula could not be read. Stated before any run, the
 primary is: PNG ratio at 256 pixels, log-linear, fitted to all other targets. What is repeated is the target, not the
-seed: an effect has one number a target, and its interval is over targets. A line in logarithms without any feature
+seed: an effect has one number per target, and its interval is over targets. A line in logarithms without any feature
 guesses the mean of logarithms, which beats the mean where best depths are mostly small (for 44 targets it would "hold"
-by chance in 4 of 10 runs): the better of both means is to be beaten.
+by chance in 4 of 10 runs): both means are to be beaten.
 """
 
 from __future__ import annotations
@@ -18,7 +18,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures, _seeds
+from recombine.experiments import _fair, _pictures, _scored
+from recombine.experiments.do2026 import _predicted
+from recombine.experiments.do2026._best import (
+    AGAIN,
+    ALL,
+    EVERYWHERE,
+    RANDOM,
+    best,
+    by_chance,
+    gains,
+    halves,
+    made_up,
+    surely,
+)
 from recombine.experiments.do2026._targets import FEATURES, OWN, Goal, goals
 
 if TYPE_CHECKING:
@@ -26,9 +39,6 @@ if TYPE_CHECKING:
 
 MIX = (("cache", 6), ("gaussian", 4), ("identity", 2), ("sigmoid", 2), ("sin", 2))
 PRIMARY, WAVES, SQUARES = FEATURES
-AGAIN = "log of the best depth by other seeds"
-ALL, RANDOM, EVERYWHERE = "any target", "drawn by a random network", "drawn at every depth"
-SHUFFLES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,20 +71,12 @@ GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2
 PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(settings: Settings) -> list[rc.Cell]:
     """The networks of one depth on all targets, for one block of seeds."""
-
-    settings: Settings
-    depth: int
-    members: tuple[int, ...]
+    return rc.cells(settings, [{"depth": depth} for depth in settings.depths])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, depth, members) for depth in settings.depths for members in _seeds.blocks(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     """All targets and seeds are one population, in which a network's split holds its own picture alone."""
     settings, every = cell.settings, goals(cell.settings)
     task = rc.picture([goal.shown.picture for goal in every])
@@ -97,26 +99,26 @@ def run(cell: Cell, watch) -> list[dict]:
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
     target = round(settings.share * _pictures.size(dense))
     each = zip(_pictures.members(dense), dense.diverged_at, strict=True)
-    start = _pictures.side_by_side(
-        lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each
-    )
+    start = _scored.side_by_side(lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
     pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
-    lost = np.maximum(dense.diverged_at, pruned.diverged_at)
-    shown = [(every[place], pruned[i].reached, seed) for i, (place, seed) in enumerate(who)]
-    found = _pictures.side_by_side(
-        lambda one: scored(settings, *one[0]) if one[1] < 0 else {}, zip(shown, lost, strict=True), watch=watch
-    )
+    return rows_of(cell, dense, pruned, [(every[place], seed) for place, seed in who], watch=watch)
+
+
+def rows_of(cell: rc.Cell, dense: Any, pruned: Any, who: list[tuple[Goal, int]], *, watch: Any) -> list[dict]:
+    """One row per pruned network: its target and what is known of it, whether it draws it, and its scores."""
+    settings, diverged = cell.settings, np.maximum(dense.diverged_at, pruned.diverged_at)
+
+    def one(i: int) -> dict[str, Any]:
+        return scored(settings, who[i][0], pruned[i].reached, who[i][1]) if diverged[i] < 0 else {}
+
+    found = _scored.side_by_side(one, range(len(who)), watch=watch)
     rows: list[dict] = []
-    for i, (goal, model, seed) in enumerate(shown):
-        what = {"condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number, **goal.facts}
-        what |= {
-            "depth": cell.depth,
-            "seed": seed,
-            "diverged_at": int(lost[i]),
-            "dense_mse": float(dense.losses[i, -1]),
-        }
-        rows.append(what | {"mse": np.nan, "r": np.nan, "drawn": 0.0} | found[i])
-        watch.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, model))
+    for i, (goal, seed) in enumerate(who):
+        what = {"system": "network", "condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number}
+        what |= {**goal.facts, "depth": cell.depth, "seed": seed, "diverged_at": int(diverged[i])}
+        what |= {"loss": float(pruned.losses[i, -1]), "dense_mse": float(dense.losses[i, -1])}
+        rows.append(what | dict.fromkeys(("mse", "R", "drawn"), np.nan) | found[i])
+        watch.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, pruned[i].reached))
     return rows
 
 
@@ -129,84 +131,31 @@ def recorded(settings: Settings, goal: Goal, model: Any) -> rc.Record:
 
 def scored(settings: Settings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
     """How well a network draws its target, whether that is well enough, and how composed it is."""
-    found = _pictures.scored(settings, goal.shown, model, seed)
+    found = _scored.scored(settings, goal.shown, model, seed)
     drawn = float(found["mse"] <= (1 + _fair.SLACK) * settings.shortest)
     return {k: v for k, v in found.items() if not np.ndim(v) and k != "draws"} | {"drawn": drawn}
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Made-up best depths: an exact log-line of each feature, from the shallowest to the deepest tried."""
+    """Made-up best depths, an exact log-line of each feature; and untrained networks of each depth, for one target."""
     rows = []
     for name in (*FEATURES, OWN):
         known = [goal for goal in goals(settings) if np.isfinite(goal.facts[name])]
         x = np.array([goal.facts[name] for goal in known])
-        made_up = np.exp(np.interp(x, [x.min(), x.max()], np.log([settings.depths[0], settings.depths[-1]])))
-        for goal, best in zip(known, made_up.tolist(), strict=True):
-            what = {"condition": f"control: line in {name}", "number": goal.number, "seed": 0, "made_up": best}
+        line = np.exp(np.interp(x, [x.min(), x.max()], np.log([settings.depths[0], settings.depths[-1]])))
+        for goal, depth in zip(known, line.tolist(), strict=True):
+            what = {"system": f"line in {name}", "number": goal.number, "seed": 0, "made_up": depth}
             rows.append(what | goal.facts)
+    first = goals(settings)[0]
+    for depth in settings.depths:
+        model = _scored.untrained(settings, lambda key, depth=depth: rc.CPPN(MIX, depth, key=key))
+        what = {"system": "untrained", "number": first.number, "seed": 0, "depth": depth, **first.facts}
+        rows.append(what | scored(settings, first, model, settings.seed))
     return rows
 
 
-def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """R by target and depth, the mean over networks that draw it; none where fewer than half of the seeds do."""
-    rows = table[table["depth"].notna()]
-    tried = rows.groupby(["number", "depth"]).size()
-    drawn = rows[rows["drawn"] == 1].groupby(["number", "depth"])["r"]
-    count = drawn.count().reindex(tried.index, fill_value=0)
-    return drawn.mean().reindex(tried.index).where((count > 0) & (2 * count >= tried)).unstack("depth")
-
-
-def best(table: pd.DataFrame) -> pd.DataFrame:
-    """For each target its facts and its best depth; no row if fewer than two depths draw it."""
-    r = curves(table)
-    r = r[r.notna().sum(axis=1) >= 2]
-    known = table.drop_duplicates("number").set_index("number").loc[r.index, ["goal", "kind", OWN, *FEATURES]]
-    return sorts(known.assign(best=r.idxmin(axis=1).astype(float)), r.notna().all(axis=1))
-
-
-def sorts(found: pd.DataFrame, everywhere: Any = True) -> pd.DataFrame:
-    """With columns that say among which targets each is."""
-    every = found["best"] > 0
-    return found.assign(**{ALL: every, RANDOM: found["kind"] == "network", EVERYWHERE: every & everywhere})
-
-
-def made_up(table: pd.DataFrame, feature: str) -> pd.DataFrame:
-    """The same for a control, which brings its best depths along."""
-    rows = table[table["condition"] == f"control: line in {feature}"].set_index("number")
-    return sorts(rows.assign(best=rows["made_up"]))
-
-
-def halves(table: pd.DataFrame) -> pd.DataFrame:
-    """The best depth by the odd seeds and, as a feature beside it, the logarithm of that by the even ones."""
-    even, odd = (best(table[table["seed"] % 2 == half]) for half in (0, 1))
-    return odd.assign(**{AGAIN: np.log(even["best"].reindex(odd.index))})
-
-
-def gains(found: pd.DataFrame, feature: str) -> pd.Series:
-    """By target, |error of the better mean| - |error of the prediction|, each made from the other targets alone."""
-    found = found.dropna(subset=[feature])
-    if len(found) < 3:
-        return found["best"] * np.nan
-    x, y, once = found[feature].to_numpy(float), found["best"].to_numpy(float), np.ones(len(found))
-    guesses = rc.by_log_line(x, y, once), rc.by_mean(x, y, once), rc.by_log_line(0 * x, y, once)
-    line, *means = (np.abs(guess - y) for guess in guesses)
-    return found["best"] * 0 + min(means, key=np.mean) - line
-
-
-def surely(gained: pd.Series) -> float:
-    """The lower end of the interval of the mean gain."""
-    return rc.interval(gained.to_numpy())[0] if len(gained) > 2 else float("nan")
-
-
-def by_chance(found: pd.DataFrame, feature: str) -> float:
-    """How often best depths, shuffled over the targets, are predicted."""
-    rng, depths = np.random.default_rng(0), found["best"].to_numpy()
-    again = (found.assign(best=depths[rng.permutation(len(depths))]) for _ in range(SHUFFLES))
-    return float(np.mean([surely(gains(one, feature)) > 0 for one in again]))
-
-
 def claim(words: tuple[str, ...], feature: str, *, least: int = 20, of: Callable = best, among: str = ALL) -> rc.Claim:
-    """A feature predicts the best depth of targets left out, better than a mean does."""
+    """A feature predicts the best depth of targets left out, better than each of two means does."""
 
     def asked(table: pd.DataFrame) -> pd.DataFrame:
         found = of(table)
@@ -216,96 +165,81 @@ def claim(words: tuple[str, ...], feature: str, *, least: int = 20, of: Callable
     return rc.Claim(
         *words,
         effect=lambda t: gains(asked(t), feature),
-        margin=0.0,
-        unit="hidden layers, error of the better mean minus error of the prediction",
+        above=0.0,
+        unit="hidden layers, error of a mean minus error of the prediction",
         repeats="targets",
+        over="means",
         preconditions=(
-            rc.Check(f"at least {least} targets have a best depth", lambda t: float(len(asked(t))), at_least=least),
+            rc.Check("number of targets that have a best depth", lambda t: float(len(asked(t))), at_least=least),
             rc.Check(
-                "best depths differ: at most four fifths of the targets share one",
-                lambda t: 0.8 - asked(t)["best"].value_counts(normalize=True).max(),
-                at_least=0.0,
+                "share of the targets that have the most frequent best depth",
+                lambda t: asked(t)["best"].value_counts(normalize=True).max(),
+                at_most=0.8,
             ),
         ),
         controls=(
             rc.Check(
-                "best depths that are an exact line of the feature are predicted",
+                "least gain, with best depths that are an exact line of the feature",
                 lambda t: surely(gains(made_up(t, line).loc[lambda rows: rows[among]], line)),
                 at_least=1e-9,
             ),
             rc.Check(
-                "best depths shuffled over targets are predicted in one of twenty shuffles at most",
-                lambda t: 0.05 - by_chance(asked(t), feature),
-                at_least=0.0,
+                "how often best depths shuffled over targets are predicted",
+                lambda t: by_chance(asked(t), feature),
+                at_most=0.05,
             ),
         ),
     )
 
 
 SAYS = "its best depth is guessed nearer than by the mean of the other targets'."
+FIGURE_4 = "figure 4, which says that complexity tends to correlate with the best depth; read as a prediction"
 CLAIMS = (
-    claim((f"the {PRIMARY} predicts best depths (primary)", f"From a target's {PRIMARY} {SAYS}", "figure 4"), PRIMARY),
-    claim((f"the {WAVES} do", f"From the {WAVES} that a target takes {SAYS}", "ours, beside figure 4"), WAVES),
-    claim((f"the {SQUARES} do", f"From the {SQUARES} that a target takes {SAYS}", "ours, beside figure 4"), SQUARES),
+    claim((f"the {PRIMARY} predicts best depths (primary)", f"From a target's {PRIMARY} {SAYS}", FIGURE_4), PRIMARY),
+    *(
+        claim(
+            (f"the number of {one} predicts best depths", f"From the {one} it takes to draw a target {SAYS}", "ours"),
+            one,
+        )
+        for one in (WAVES, SQUARES)
+    ),
     claim(
-        (f"the {PRIMARY} does among random networks alone", f"Within one kind, from the {PRIMARY} {SAYS}", "ours"),
+        (
+            f"the {PRIMARY} predicts best depths among random networks alone",
+            f"Of a target drawn by a random network, from the {PRIMARY} {SAYS}",
+            "ours",
+        ),
         PRIMARY,
         least=8,
         among=RANDOM,
     ),
     claim(
-        (f"the {PRIMARY} does where all depths draw the target", f"Where fit rules none out, from it {SAYS}", "ours"),
+        (
+            f"the {PRIMARY} predicts best depths where all depths draw the target",
+            f"Where fit rules no depth out, from the {PRIMARY} {SAYS}",
+            "ours",
+        ),
         PRIMARY,
         least=8,
         among=EVERYWHERE,
     ),
-    claim(("the depth of the network that drew it does", f"From that depth {SAYS}", "ours"), OWN, least=8),
-    claim(("other seeds find the same", f"From the one that half of the seeds find {SAYS}", "ours"), AGAIN, of=halves),
+    claim(
+        ("the depth of the network that drew a target predicts its best depth", f"From that depth {SAYS}", "ours"),
+        OWN,
+        least=8,
+    ),
+    claim(
+        (
+            "other seeds predict the same best depths",
+            f"From the best depth of a target that half of the seeds find, {SAYS}",
+            "ours",
+        ),
+        AGAIN,
+        of=halves,
+    ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Best depth against its prediction and against each complexity, by kind; R against depth for some targets."""
-    picture, axes = rc.plots.panels(rows=3, columns=3, side=3.1)
-    found, drawn, networks = best(table), curves(table), table[table["depth"].notna()]
-    for column, feature in enumerate(FEATURES):
-        predictions(axes[0, column], found, feature)
-        dots(axes[1, column], found, feature)
-        axes[1, column].set(xlabel=f"{feature} at 256 pixels", ylabel="best depth")
-    if len(found):
-        axes[1, 0].legend(fontsize=7, frameon=False)
-    order = networks.drop_duplicates("number").sort_values(PRIMARY)["number"].to_numpy()
-    for place, title, some in zip(axes[2], ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
-        for i, number in enumerate(some[:: -(-len(some) // 5)]):
-            mine = networks[networks["number"] == number]
-            sound = drawn.loc[number].dropna()
-            if sound.empty:
-                continue
-            place.plot(sound.index, sound, "o-", color=f"C{i}", markersize=4, linewidth=0.8, label=mine["goal"].iloc[0])
-            ring = sound[sound == sound.min()] if number in found.index else sound[:0]
-            place.plot(ring.index, ring, "o", color=f"C{i}", markersize=9, markerfacecolor="none")
-        place.set(title=f"{title} {PRIMARY}s, where drawn; ring: best", xlabel="hidden layers", ylabel="R")
-        place.legend(fontsize=6, frameon=False)
-    return picture
-
-
-def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
-    """Best depths against predictions of targets left out; both errors, and the gain that the claim is about."""
-    place.set(xlabel=f"depth predicted from {feature}", ylabel="best depth")
-    if len(found) < 3:
-        return
-    said = rc.predict_left_out(found[feature], found["best"], rc.by_log_line)
-    dots(place, found.assign(said=said.predicted), "said")
-    ends = [found["best"].min(), found["best"].max()]
-    place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)
-    gained = gains(found, feature).to_numpy()
-    low, high = rc.interval(gained)
-    better = f"of the better mean {said.error + gained.mean():.2f}"
-    place.set_title(f"error {said.error:.2f}, {better}\ngain {gained.mean():.2f} [{low:.2f}, {high:.2f}]")
-
-
-def dots(place: Any, found: pd.DataFrame, x: str) -> None:
-    """A dot a target, coloured by its kind; equal depths a little apart."""
-    for i, (kind, mine) in enumerate(found.groupby("kind")):
-        shaken = mine["best"] + np.random.default_rng(i).uniform(-0.2, 0.2, len(mine))
-        place.plot(mine[x], shaken, "o", color=f"C{i}", markersize=4, alpha=0.8, label=kind)
+    """Best depths against predictions and complexities, R against depth, and the gains as they are judged."""
+    return _predicted.figure(table, CLAIMS)

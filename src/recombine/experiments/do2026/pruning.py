@@ -4,24 +4,24 @@ Dense networks are trained on a picture, pruned to the paper's shares of weights
 method section could not be read: similarity-based pruning is a reconstruction, by units and by links. Two controls that
 the paper does not list are here: a dense network of as many weights, and SP's mask with fresh weights. Lottery ticket
 and SP by units also get to the first share gradually, in several prunings with retraining after each. Networks are
-compared by R, each at the moment when its error was as low as 0.005 (at a lower error R is higher), and only at seeds
-and pictures that all compared networks draw so well. Those that start from first weights get fewer updates in all.
+compared by R after the first round, each at the moment when its error was as low as 0.005 (at a lower error R is
+higher), and only at seeds of which the compared networks draw the picture so well; that is soon after a pruning that
+keeps the trained weights, and later after one that does not. Those that start from initial weights get fewer updates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures
+from recombine.experiments import _fair, _looks, _pictures, _scored
 from recombine.experiments.do2026 import _methods
+from recombine.experiments.do2026._masks import FIRST, MASKS, able, among_able, half_of, matters, pulled
 from recombine.experiments.do2026._methods import (
     DENSE,
-    FRESH,
     GRADUAL,
     LINKS,
     METHODS,
@@ -30,7 +30,6 @@ from recombine.experiments.do2026._methods import (
     RANDOM,
     SIMILAR,
     SLOWLY,
-    TICKET,
     TICKETS,
 )
 from recombine.experiments.do2026._rounds import Case, again
@@ -73,11 +72,10 @@ GPU = Settings(
 )
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, swept=1000)
 
-
 cells = _pictures.cells
 
 
-def run(cell: _pictures.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
     make = _pictures.dense(goal)
     case = Case(cell, goal, make, rc.newborn(make, rc.member_keys(settings.seed, cell.members)), watch)
@@ -106,187 +104,118 @@ def narrow(case: Case, size: int) -> list[dict]:
 
 
 def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]:
-    """The rows of a run in which each method has one network a seed, method by method."""
-    seeds = case.cell.members
-    rows = _pictures.described(case.cell.settings, case.goal, run, seeds * len(methods), watch=case.watch, round=number)
-    for method, row in zip(np.repeat(methods, len(seeds)).tolist(), rows, strict=True):
-        row |= {"condition": f"{method}, round {number}, {case.goal.name}", "method": method}
-        row["orthogonal"] = 1 - row.get("redundancy", np.nan)
-    return rows
+    """The rows of a run in which each method has one network per seed, method by method."""
+    who = [
+        {"condition": f"{method}, round {number}, {case.goal.name}", "method": method, "round": number, "seed": seed}
+        for method in methods
+        for seed in case.cell.members
+    ]
+    rows = _scored.described(case.cell.settings, case.goal, run, who, watch=case.watch)
+    return [row | {"orthogonal": 1 - row.get("redundancy", np.nan)} for row in rows]
 
 
-controls = _pictures.controls
+controls = _scored.controls
 
 
-def each(table: pd.DataFrame, methods: Sequence[str], column: str = "r") -> pd.DataFrame:
-    """By seed, a score after the first round, a column a method, over the pictures that all of them draw."""
-    return _fair.compared(first(table), column, methods, by="method")
-
-
-def first(table: pd.DataFrame) -> pd.DataFrame:
-    """Dense networks, and those after the first round."""
-    return table[table["round"] <= 1]
-
-
-def able(table: pd.DataFrame, methods: Sequence[str]) -> list[str]:
-    """The methods of which most networks draw their picture: the others cannot be compared in R."""
-    draws = first(table).fillna({"draws": 0.0}).groupby("method")["draws"].mean()
-    return [method for method in methods if draws.get(method, 0.0) >= 0.5]
-
-
-def gain(table: pd.DataFrame, method: str, others: Sequence[str]) -> pd.Series:
-    """By seed, how much lower R is by a method than by the one of others that is best in all other seeds."""
-    every = each(table, (*others, method))
-    return _fair.rival(every[list(others)]) - every[method]
-
-
-MASKS = tuple(method for method in METHODS if method not in (FRESH, TICKET))
-"""Methods that go on from trained weights, and so differ in their masks (SP also merges what it removes)."""
-
-
-def matters(table: pd.DataFrame) -> pd.Series:
-    """By seed, how far R differs between masks of as many weights, less how far it differs between dense and these.
-
-    The masks are those that are worst and best in other seeds; the step from dense counts in its mean direction.
-    """
-    masks = able(table, MASKS)
-    every = each(table, (*masks, DENSE))
-    if not masks:
-        return every[DENSE] * np.nan
-    step = every[masks].mean(axis=1, skipna=False) - every[DENSE]
-    return -_fair.rival(-every[masks]) - _fair.rival(every[masks]) - step * np.sign(step.mean())
-
-
-def pulled(table: pd.DataFrame) -> pd.Series:
-    """By seed, R of dense networks less the mean of the able methods."""
-    methods = able(table, list(METHODS))
-    every = each(table, (DENSE, *methods))
-    return every[DENSE] - every[methods].mean(axis=1, skipna=False)
-
-
-def drop(table: pd.DataFrame, before: str, after: str, column: str = "r") -> pd.Series:
-    """By seed, a score after the first round of one method less that of another."""
-    return _fair.drop(first(table), before, after, by="method", column=column)
-
-
-def comparable(methods: Sequence[str], others: Sequence[str] = ()) -> tuple[rc.Check, ...]:
-    """Of each picture most seeds are drawn by these methods and the able ones of the others, of which there are two."""
-    some = rc.Check(f"of {', '.join(others)}, methods that draw", lambda t: len(able(t, others)), at_least=2)
-    kinds = _fair.fit("method", lambda t: (*methods, *able(t, others)), only=first) if others else None
-    return (some, kinds) if kinds else (_fair.fit("method", methods, only=first),)
-
-
-def claim(name: str, says: str, source: str, *, effect: Any, unit: str, checks: tuple[rc.Check, ...]) -> rc.Claim:
+def claim(*words: str, unit: str, **more: Any) -> rc.Claim:
     """A claim about networks after the first round."""
-    return rc.Claim(
-        name, says, source, effect=effect, margin=0.0, unit=unit, preconditions=checks, controls=_fair.CONTROLS
-    )
+    return rc.Claim(*words, above=0.0, unit=unit, controls=_fair.CONTROLS, **more)
 
 
+UNITS = _fair.each_minus({name: name for name in PAPERS}, SIMILAR, **FIRST)
 CLAIMS = (
     claim(
         "pruning lowers R",
-        "Averaged over the ways to prune that mostly draw, single weights of the pruned networks make more compressible"
-        " changes.",
+        "Averaged over the pruned networks that draw the picture, single weights make more compressible changes than"
+        " those of the dense network.",
         "figures 14-17, 30-37; the prototypes' reading",
         effect=pulled,
-        unit="R, dense minus pruned, mean of the methods",
-        checks=comparable((DENSE,), list(METHODS)),
+        fits=(half_of(list(METHODS)),),
+        over=_fair.PICTURES,
+        unit=f"{_fair.R}, dense minus the mean of the methods",
     ),
     claim(
-        "SP by units beats the others (the paper)",
-        "At as many weights, pruning similar units leaves a lower R than the best of lottery ticket, Wanda, LLM-Pruner"
+        "SP by units beats the other prunings (the paper)",
+        "At as many weights, pruning similar units leaves a lower R than each of lottery ticket, Wanda, LLM-Pruner"
         " and random.",
         "figures 30-37",
-        effect=lambda t: gain(t, SIMILAR, PAPERS),
-        unit="R, best of the others minus SP by units",
-        checks=comparable((*PAPERS, SIMILAR)),
+        **UNITS,
+        unit=f"{_fair.R}, the other method minus SP by units",
     ),
     claim(
-        "SP by links beats the others (the paper, read otherwise)",
-        "At as many weights, pruning links from similar units leaves a lower R than the best of the same.",
+        "SP by links beats the other prunings (the paper, read otherwise)",
+        "At as many weights, pruning links from similar units leaves a lower R than each of the same.",
         "figures 30-37",
-        effect=lambda t: gain(t, LINKS, PAPERS),
-        unit="R, best of the others minus SP by links",
-        checks=comparable((*PAPERS, LINKS)),
+        **_fair.each_minus({name: name for name in PAPERS}, LINKS, **FIRST),
+        unit=f"{_fair.R}, the other method minus SP by links",
     ),
     claim(
-        "SP by units beats those of the others that draw (ours)",
-        "The same, of those methods alone of which most networks draw the picture.",
+        "SP by units beats the other prunings that draw (ours)",
+        "The same, of those methods and pictures alone of which most networks draw the picture.",
         "ours; stated after a laptop run in which random masks mostly did not draw, before any on a GPU",
-        effect=lambda t: gain(t, SIMILAR, able(t, PAPERS)),
-        unit="R, best of the others that mostly draw minus SP by units",
-        checks=comparable((SIMILAR,), PAPERS),
+        **UNITS | {"effect": among_able(UNITS["effect"], PAPERS)},
+        preconditions=(
+            rc.Check("columns 'method, picture' that mostly draw", lambda t: len(able(t, PAPERS)), at_least=2),
+        ),
+        unit=f"{_fair.R}, the other method minus SP by units",
     ),
     claim(
-        "SP by units beats random at least",
+        "SP by units beats random pruning",
         "At as many weights, pruning similar units leaves a lower R than pruning at random, layer by layer.",
         "figures 30-37",
-        effect=lambda t: drop(t, RANDOM, SIMILAR),
-        unit="R, random minus SP by units",
-        checks=comparable((RANDOM, SIMILAR)),
+        **_fair.minus("R", RANDOM, SIMILAR, **FIRST),
+        unit=f"{_fair.R}, random minus SP by units",
     ),
     claim(
         "SP by units beats a dense network as small",
         "Pruning similar units leaves a lower R than a dense network of as many weights, trained as long in all.",
         "ours; a control the paper does not list, stated after a first laptop run and before any on a GPU",
-        effect=lambda t: drop(t, NARROW, SIMILAR),
-        unit="R, dense and narrow minus SP by units",
-        checks=comparable((NARROW, SIMILAR)),
+        **_fair.minus("R", NARROW, SIMILAR, **FIRST),
+        unit=f"{_fair.R}, dense and narrow minus SP by units",
     ),
     claim(
-        "gradually, SP by units beats the lottery ticket",
+        "pruned gradually, SP by units beats the lottery ticket",
         "Pruned in several steps with retraining after each, SP by units leaves a lower R than the lottery ticket,"
-        " which starts from its first weights again each time.",
+        " which starts from its initial weights again each time.",
         "ours; the paper prunes in rounds. Stated before any run of it",
-        effect=lambda t: drop(t, TICKETS, SLOWLY),
-        unit="R, lottery ticket minus SP by units, both gradually",
-        checks=comparable((TICKETS, SLOWLY)),
+        **_fair.minus("R", TICKETS, SLOWLY, **FIRST),
+        unit=f"{_fair.R}, lottery ticket minus SP by units, both gradually",
     ),
     claim(
         "SP makes unit maps more orthogonal (the paper)",
         "After SP by units, maps of one layer are less correlated than those of the dense network.",
         "figure 8. Stated before any run; the prototypes saw the opposite",
-        effect=lambda t: drop(t, SIMILAR, DENSE, "orthogonal"),
+        **_fair.minus("orthogonal", SIMILAR, DENSE, **FIRST),
         unit="1 - mean |correlation| of maps of a layer, SP by units minus dense",
-        checks=comparable((DENSE, SIMILAR)),
     ),
     claim(
         "which weights remain matters more than how many",
-        "Between masks of as many weights (counted, not those on live paths; methods that mostly draw) R differs more"
-        " than between all weights and those that are left.",
-        "the paper's words on connectivity",
+        "Between two masks of as many weights (counted, not those on live paths) R differs more than between such a"
+        " mask and all weights; of the networks of one seed that draw the picture.",
+        "the paper's words on connectivity; stated otherwise, without a choice of masks, after a GPU run",
         effect=matters,
-        unit="R, worst minus best mask of one size (chosen in other seeds), minus the step from dense to that size",
-        checks=comparable((DENSE,), MASKS),
+        fits=(half_of(MASKS),),
+        over=_fair.PICTURES,
+        unit=f"{_fair.R}, mean |difference| of two masks minus mean |difference| of mask and dense",
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R, where the error is as low as the gate, and error of every method after each round; the composed as a line."""
-    plots, rows = rc.plots, table[table["method"].notna()]
-    last = len(settings.shares)
-    picture, axes = plots.panels(rows=2, columns=last, side=4.4)
+    """R where the error is as low as the gate, orthogonality of maps and error, by method; composed as lines."""
+    rows, last = rc.networks(table), len(settings.shares)
+    picture, axes = rc.plots.panels(rows=3, columns=last, side=4.0)
     for j in range(last):
         here = rows[rows["round"].isin((0, j + 1))]
         names = [DENSE, NARROW, *METHODS, *(GRADUAL if j == 0 else ())]
-        for place, column in ((axes[0, j], "r"), (axes[1, j], "mse")):
-            for i, name in enumerate(names):
-                mine = here[here["method"] == name]
-                for k, (_, goal) in enumerate(mine.groupby("goal")):
-                    for drawn, fill in ((goal["draws"] == 1, f"C{k}"), (goal["draws"] != 1, "none")):
-                        x = np.full(drawn.sum(), i + 0.15 * (k - 1))
-                        place.plot(x, goal[drawn][column], "o", color=f"C{k}", markersize=3, markerfacecolor=fill)
-            place.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
-        axes[0, j].set(
-            title=f"round {j + 1}: {settings.shares[j]:.1%} of the weights",
-            ylabel=f"R at an error of {_fair.GATE:g} (hollow: never reached)",
-        )
-        axes[1, j].set(yscale="log", ylabel="mean squared error at the end")
-        axes[1, j].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
-        for k, (name, r) in enumerate(sorted(_fair.composed_scores(table, "r").items())):
-            axes[0, j].axhline(r, color=f"C{k}", linewidth=0.8, label=f"composed: {name}")
+        for place, column in zip(axes[:, j], ("R", "orthogonal", "mse"), strict=True):
+            _looks.dots(place, here, column, by="method", kinds=names, gated=True)
+        title = f"round {j + 1}: {settings.shares[j]:.1%} of the weights" + " (judged)" * (j == 0)
+        axes[0, j].set(title=title, ylabel=f"R at an error of {_fair.GATE:g} (hollow: not reached; lines: composed)")
+        axes[1, j].set(ylabel="1 - mean |correlation| of maps of a layer")
+        axes[2, j].set(yscale="log", ylabel="mean squared error at the end")
+        axes[2, j].axhline(_fair.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
+        _looks.lines(axes[0, j], _fair.known(table, "composed", "R"))
         _looks.without_highest(axes[0, j])
-    axes[0, 0].legend(fontsize=7, frameon=False)
+    axes[2, 0].legend(fontsize=7, frameon=False, loc="lower right")
     return picture

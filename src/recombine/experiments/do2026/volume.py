@@ -9,7 +9,7 @@ nine tenths of its gradient's energy fall on the numbers of one of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,54 +52,57 @@ PURE = 0.9
 """Share of a unit's gradient energy on one part from which on it is pure."""
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(settings: Settings) -> list[rc.Cell]:
     """The networks of one size for one block of seeds."""
-
-    settings: Settings
-    width: int
-    depth: int
-    members: tuple[int, ...]
+    return rc.cells(settings, [{"width": w, "depth": d} for d in settings.depths for w in settings.widths])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    blocks = _seeds.blocks(settings)
-    return [Cell(settings, w, d, members) for d in settings.depths for w in settings.widths for members in blocks]
+def maker(settings: Settings, width: int, depth: int):
+    return lambda key: rc.StudentMLP(2 * settings.parts, 1, width=width, depth=depth, key=key)
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    import jax
-
-    settings = cell.settings
-    task = rc.sum_of_parts(settings.parts)
+def run(cell: rc.Cell, watch) -> list[dict]:
+    settings, task = cell.settings, rc.sum_of_parts(cell.settings.parts)
     trained = rc.population(
         task,
         rc.Split(task.combinations, np.ones(1, bool)),
-        lambda key: rc.StudentMLP(2 * settings.parts, 1, width=cell.width, depth=cell.depth, key=key),
+        maker(settings, cell.width, cell.depth),
         rc.member_keys(settings.seed, cell.members),
         rc.Recipe(settings.steps, 1, rc.adamw_cosine),
         dials={"learning_rate": settings.learning_rate, "weight_decay": 1e-4},
         watch=watch,
         label="networks",
     )
-    x, y = rc.sum_of_parts(settings.parts, points=settings.asked).sample(np.zeros(1), _seeds.test_key(settings))
-    rows = []
+    x, y = asked(settings)
     for i, seed in enumerate(cell.members):
-        model = trained[i].model
-        shares = purity(jax.jacobian(lambda x, m=model: list(m(x)[1].values())), x, settings.parts)
-        answers = model(x)[0]
-        watch.recorded(
-            f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), np.asarray(x), np.asarray(y), np.asarray(answers))
-        )
-        error = float(((answers - y) ** 2).mean() / y.var())
-        every, last = np.concatenate(shares), shares[-1]
-        found = {"missed": error, "pure": every.mean() if every.size else np.nan}
-        found["pure_last"] = last.mean() if last.size else np.nan
-        facts = {"condition": f"{cell.depth} x {cell.width}", "width": cell.width, "depth": cell.depth, "seed": seed}
-        ratio = rc.log_volume_ratio(rc.PURE, cell.width, cell.depth, primitives=settings.parts)
-        lost = trained.diverged_at[i]
-        rows.append(facts | {"log_ratio": ratio, "diverged_at": int(lost)} | _seeds.unless_lost(found, lost))
-    return rows
+        answers = np.asarray(trained[i].model(x)[0])
+        watch.recorded(f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), x, y, answers))
+    who = [{"condition": f"{cell.depth} x {cell.width}", **size(cell), "seed": seed} for seed in cell.members]
+    return rc.rows(trained, who, [measured(settings, trained[i].model) for i in range(len(trained))])
+
+
+def size(cell: rc.Cell) -> dict[str, float]:
+    """Width and depth, and the share of compositional wirings that the count gives them."""
+    ratio = rc.log_volume_ratio(rc.PURE, cell.width, cell.depth, primitives=cell.settings.parts)
+    return {"width": cell.width, "depth": cell.depth, "log_ratio": ratio}
+
+
+def asked(settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """The points at which networks are evaluated, and the sums there."""
+    x, y = rc.sum_of_parts(settings.parts, points=settings.asked).sample(np.zeros(1), rc.key(settings.seed, "test"))
+    return np.asarray(x), np.asarray(y)
+
+
+def measured(settings: Settings, model: Any) -> dict[str, float]:
+    """The share of the variance that a network misses, and of its units that are pure: all, and in the last layer."""
+    import jax
+
+    x, y = asked(settings)
+    shares = purity(jax.jacobian(lambda x: list(model(x)[1].values())), x, settings.parts)
+    every, last = np.concatenate(shares), shares[-1]
+    missed = float(((model(x)[0] - y) ** 2).mean() / y.var())
+    pure, pure_last = (float(some.mean()) if some.size else np.nan for some in (every, last))
+    return {"missed": missed, "pure": pure, "pure_last": pure_last}
 
 
 def purity(jacobian, x, parts: int) -> list[np.ndarray]:
@@ -115,96 +118,82 @@ def purity(jacobian, x, parts: int) -> list[np.ndarray]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The measure on made-up layers: units that read one part each, and units that read all alike."""
+    """Made-up layers, whose units read one part each or all alike; and networks of every size, untrained."""
+    import equinox as eqx
+    import jax
+
     eye = np.kron(np.eye(settings.parts), np.ones((1, 2)))
-    systems = {"apart": eye, "mixed": np.ones_like(eye)}
     x = np.zeros((2, 2 * settings.parts), np.float32)
-    return [
-        {
-            "condition": f"control: {name}",
-            "seed": 0,
-            "pure": float(purity(lambda _, w=weights: [np.asarray(w, np.float32)], x, settings.parts)[0].mean()),
-        }
-        for name, weights in systems.items()
-    ]
+
+    def share(weights: np.ndarray) -> dict[str, float]:
+        return {"pure": float(purity(lambda _: [np.asarray(weights, np.float32)], x, settings.parts)[0].mean())}
+
+    rows = rc.control_rows(share, {"apart": eye, "mixed": np.ones_like(eye)})
+    for cell in cells(replace(settings, seeds=1)):
+        born = rc.newborn(maker(settings, cell.width, cell.depth), rc.key(settings.seed, "untrained")[None])
+        model = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, born)
+        rows.append({"system": "untrained", "seed": 0, **size(cell), **measured(settings, model)})
+    return rows
+
+
+LEARNT = 0.1
+"""A network has learnt the sum if it misses a tenth of its variance at most."""
 
 
 def sound(table: pd.DataFrame) -> pd.DataFrame:
-    """Networks that have learnt the sum: a tenth of its variance is left at most."""
-    return table[table["missed"] <= 0.1]
+    """Networks that have learnt the sum."""
+    rows = rc.networks(table)
+    return rows[rows["missed"] <= LEARNT]
 
 
-def from_first_to_last(table: pd.DataFrame, name: str, other: str) -> pd.Series:
+def half(table: pd.DataFrame) -> pd.Series:
+    """By seed, 1 if at least half of its networks have learnt the sum, else 0."""
+    return rc.networks(table).groupby("seed")["missed"].agg(lambda missed: float((missed <= LEARNT).mean() >= 0.5))
+
+
+def from_first_to_last(name: str, other: str) -> dict[str, Any]:
     """By seed, the share of pure units at the smallest width or depth minus that at the largest, at equal other size.
 
-    Over all sizes of the other kind at which both have learnt the sum; no number where there is none.
+    Over all sizes of the other kind at which both have learnt the sum; a seed without one does not fit.
     """
-    rows = sound(table)
-    ends = [sorted(table[name].dropna().unique())[i] for i in (0, -1)]
-    first, last = (rows[rows[name] == end].set_index(["seed", other])["pure"] for end in ends)
-    return (first - last).dropna().groupby("seed").mean().reindex(seeds(table))
+
+    def effect(table: pd.DataFrame) -> pd.Series:
+        rows, every = sound(table), rc.networks(table)
+        ends = [sorted(every[name].unique())[i] for i in (0, -1)]
+        first, last = (rows[rows[name] == end].set_index(["seed", other])["pure"] for end in ends)
+        return (first - last).dropna().groupby("seed").mean().reindex(sorted(every["seed"].unique()))
+
+    return {"effect": effect, "fits": (half, lambda table: effect(table).notna().astype(float))}
 
 
-def seeds(table: pd.DataFrame) -> pd.Series:
-    """Every seed that was trained."""
-    return table.loc[table["diverged_at"].notna(), "seed"].drop_duplicates().sort_values()
-
-
-def following(table: pd.DataFrame) -> pd.Series:
-    """By seed, the rank correlation of the counted ratio with the share of pure units, over sound networks."""
-    rows = sound(table)
-
-    def of(seed: int) -> float:
-        mine = rows[rows["seed"] == seed]
-        return rc.rank_correlation(mine["log_ratio"], mine["pure"]) if len(mine) > 3 else float("nan")
-
-    return seeds(table).map(of).set_axis(seeds(table))
-
-
-def control(table: pd.DataFrame, name: str) -> float:
-    return float(rc.by_seed(table, "pure", condition=f"control: {name}").iloc[0])
-
-
-CONTROLS = (
-    rc.Check("units that read one part each are pure", lambda t: control(t, "apart"), at_least=1.0),
-    rc.Check("units that read all alike are not", lambda t: -control(t, "mixed"), at_least=0.0),
-)
-ENOUGH = (
-    rc.Check(
-        "half of the networks have learnt the sum, at least",
-        lambda t: len(sound(t)) / max(1, t["missed"].notna().sum()),
-        at_least=0.5,
-    ),
-)
+CONTROLS = (rc.reads("apart", "pure", at_least=1.0), rc.reads("mixed", "pure", at_most=0.0))
 CLAIMS = (
     rc.Claim(
-        "the rarer by count, the less pure",
+        "networks whose compositional wirings are rarer by count have fewer pure units",
         "Over widths and depths, networks whose compositional wirings are rarer by count have fewer pure units.",
         "volume ratio, figure 6 (our counting)",
-        effect=following,
-        margin=0.3,
+        effect=rc.correlation_by_seed("log_ratio", "pure", among=sound),
+        above=0.3,
         unit="rank correlation of the counted log ratio with the share of pure units",
-        preconditions=ENOUGH,
+        fits=(half,),
         controls=CONTROLS,
     ),
     rc.Claim(
-        "wider is less pure",
+        "wider networks have fewer pure units",
         "Of the networks that have learnt the sum, the narrowest have a larger share of pure units than the widest.",
         "volume ratio, figure 6 (our counting)",
-        effect=lambda t: from_first_to_last(t, "width", "depth"),
-        margin=0.05,
+        **from_first_to_last("width", "depth"),
+        above=0.05,
         unit="share of pure units, narrowest minus widest, at equal depth",
-        preconditions=ENOUGH,
         controls=CONTROLS,
     ),
     rc.Claim(
-        "deeper is less pure",
+        "deeper networks have fewer pure units",
         "Of the networks that have learnt the sum, the shallowest have a larger share of pure units than the deepest.",
         "volume ratio, figure 6 (our counting)",
-        effect=lambda t: from_first_to_last(t, "depth", "width"),
-        margin=0.05,
+        **from_first_to_last("depth", "width"),
+        above=0.05,
         unit="share of pure units, shallowest minus deepest, at equal width",
-        preconditions=ENOUGH,
         controls=CONTROLS,
     ),
 )
@@ -222,10 +211,10 @@ def figure(settings: Settings, table: pd.DataFrame):
             for d in settings.depths
         ]
     )
-    rows = table[table["diverged_at"].notna()]
+    rows = rc.networks(table)
     panels = {
         "counted: ln of the share of wirings": counted,
-        "trained: share of pure units": grid(settings, sound(rows), "pure"),
+        "trained: share of pure units, where learnt": grid(settings, sound(rows), "pure"),
         "variance that is left, all networks": grid(settings, rows, "missed"),
     }
     for place, (title, values) in zip(places, panels.items(), strict=True):

@@ -1,5 +1,5 @@
 """Liang, Qian, Ziyin, Fiete: Compositional Generalization Requires More Than Disentangled Representations (ICML 2025).
 
-arXiv 2501.18797. A decoder that is handed x and y apart, in perfectly disentangled codes, is trained on bumps
-everywhere but in a square hole, and asked for the hole.
+arXiv 2501.18797. A decoder that is given x and y in separate, perfectly disentangled codes is trained on bumps
+everywhere but in a square hole, and evaluated in the hole.
 """

@@ -1,6 +1,6 @@
-"""What can be seen of a network without ever asking it about the hole: cheap measures on the donut alone.
+"""Cheap measures of a network on the donut alone, without evaluating it in the hole.
 
-A network that was shown only part of the donut is asked about all of it.
+A network that was trained on part of the donut is evaluated on all of it.
 """
 
 from __future__ import annotations

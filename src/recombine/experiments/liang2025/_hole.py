@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import recombine as rc
-from recombine.experiments._seeds import Seeded, test_key, unless_lost
+from recombine.experiments._seeds import Seeded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class HoleSettings(Seeded):
     width: int = 32
     """channels of the decoder"""
     batch: int = 32
-    """pictures a step"""
+    """pictures per step"""
     steps: int = 1500
     """updates of each network"""
     learning_rate: float = 1e-3
@@ -85,7 +85,7 @@ def check_depth(depth: int) -> None:
 
 @cache
 def grid(settings: HoleSettings, encode: rc.Encoding | None = None) -> rc.Task:
-    """Bumps and stripes, told by local codes unless otherwise; one object for equal settings, to compile once."""
+    """Bumps and stripes, encoded by local bumps unless otherwise; one object for equal settings, to compile once."""
     encode = encode or rc.local_bump(settings.size, settings.sigma)
     return rc.stripes(rc.bumps(settings.size, encode, sigma=settings.sigma, dark=settings.dark))
 
@@ -108,7 +108,7 @@ def decoder(settings: HoleSettings, depth: int, encode: rc.Encoding | None = Non
 def train(
     settings: HoleSettings, task: rc.Task, make, *, splits, keys, who, watch, label="fit", penalty=None, dials=None
 ) -> tuple[Any, list[dict]]:
-    """One network for each split, key and name, in one population; the run and its rows."""
+    """One network per split, key and name, in one population; the run and its rows."""
     import jax.numpy as jnp
 
     optimiser = rc.adamw_cosine if settings.cosine else rc.adamw
@@ -120,22 +120,27 @@ def train(
 
 
 def train_conditions(
-    settings: HoleSettings, task: rc.Task, make, *, members: Sequence[int], sets: Callable[[Any], dict], watch
+    settings: HoleSettings,
+    task: rc.Task,
+    make,
+    *,
+    members: Sequence[int],
+    sets: Sequence[Mapping[str, rc.Split]],
+    watch,
 ) -> tuple[Any, list[dict]]:
-    """The networks of several conditions in one population; `sets(key)` gives a seed's training set by condition.
+    """The networks of several conditions in one population; `sets` has each member's training set by condition.
 
     Every condition of a seed starts from the same weights, so that effects can be taken seed by seed.
     """
     import jax.numpy as jnp
 
-    data, life = data_and_life(settings, members)
-    drawn = [sets(key) for key in data]
-    names = list(drawn[0])
+    _, life = data_and_life(settings, members)
+    names = list(sets[0])
     return train(
         settings,
         task,
         make,
-        splits=[one[name] for name in names for one in drawn],
+        splits=[one[name] for name in names for one in sets],
         keys=jnp.concatenate([life] * len(names)),
         who=[{"condition": name, "seed": seed} for name in names for seed in members],
         watch=watch,
@@ -143,45 +148,64 @@ def train_conditions(
 
 
 def data_and_life(settings: Seeded, members: Sequence[int]):
-    """Of each seed the key that draws its training set, and the key of its weights and batches."""
+    """For each seed, the key that draws its training set, and the key of its weights and batches."""
     import jax
 
     return jax.vmap(jax.random.split, out_axes=1)(rc.member_keys(settings.seed, members))
 
 
 def networks(settings: HoleSettings, task: rc.Task, run, *, splits: Sequence[rc.Split], who, watch) -> list[dict]:
-    """A row a network: who it is, what it was trained on, and what it does over the whole grid.
-
-    A network that diverged has no measures: a lost seed is neither right nor wrong.
-    """
-    whole = rc.whole(task.combinations)
-    answers = rc.records(run.model, task, task.combinations[whole], key=test_key(settings))
-    rows = []
-    for i, (person, answer, split) in enumerate(zip(who, answers, splits, strict=True)):
-        watch.recorded("-".join(str(v) for v in person.values()), answer)
-        seen = unless_lost(measures(settings, answer, split.train[whole]), run.diverged_at[i])
-        facts = {"images": int(split.train.sum()), "loss": float(run.losses[i, -1])}
-        rows.append(person | facts | {"diverged_at": int(run.diverged_at[i])} | seen)
-    return rows
+    """One row per network: who it is, what it was trained on, and what it does over the whole grid."""
+    bumps = rc.whole(task.combinations)
+    answers = rc.records(run.model, task, task.combinations[bumps], key=rc.key(settings.seed, "test"))
+    for one, answer in zip(who, answers, strict=True):
+        watch.recorded("-".join(str(v) for v in one.values()), answer)
+    meta = [one | {"images": int(split.train.sum())} for one, split in zip(who, splits, strict=True)]
+    found = [measures(settings, answer, s.train[bumps]) for answer, s in zip(answers, splits, strict=True)]
+    return rc.rows(run, meta, found)
 
 
 def controls(settings: HoleSettings) -> list[dict]:
-    """The same measures on systems built to compose (a perfect solver) and built not to (two memorisers)."""
-    task = grid(settings)
-    z = task.combinations[rc.whole(task.combinations)]
-    known = hole(settings, task).train[rc.whole(task.combinations)]
-    inside = rc.interior(rc.square(z, settings.low, settings.high), settings.rim)
-    perfect = rc.truth(task, z, key=test_key(settings))
+    """The same measures on a system that composes (a perfect solver) and on three that do not."""
+    perfect = truth(settings)
+    region = rc.square(perfect.z, settings.low, settings.high)
+    inside = rc.interior(region, settings.rim)
     systems = {
         "perfect": perfect,
         "blind": rc.blind(perfect, int(probes(inside)[1])),
-        "nearest memory": rc.nearest_memory(perfect, known),
-        "superposition": bright(settings, rc.superposition(bright(settings, perfect), known)),
+        "nearest memory": rc.nearest_memory(perfect, region.train),
+        "superposition": bright(settings, rc.superposition(bright(settings, perfect), region.train)),
     }
-    return [
-        {"condition": f"control: {name}", "seed": 0, **measures(settings, system, known)}
-        for name, system in systems.items()
-    ]
+    return rc.control_rows(lambda system: measures(settings, system, region.train), systems)
+
+
+def truth(settings: HoleSettings) -> rc.Record:
+    """The right answer to every pair (x, y)."""
+    task = grid(settings)
+    return rc.truth(task, task.combinations[rc.whole(task.combinations)], key=rc.key(settings.seed, "test"))
+
+
+def newborn(settings: HoleSettings, make):
+    """One network at its initial weights."""
+    import equinox as eqx
+    import jax
+
+    stacked = rc.newborn(make, rc.key(settings.seed, "untrained")[None])
+    return jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, stacked)
+
+
+def untrained(settings: HoleSettings, depth: int, encode: rc.Encoding | None = None) -> rc.Record:
+    """The answers of a decoder at its initial weights to every pair (x, y)."""
+    task = grid(settings, encode)
+    z = task.combinations[rc.whole(task.combinations)]
+    return rc.record(newborn(settings, decoder(settings, depth, encode)), task, z, key=rc.key(settings.seed, "test"))
+
+
+def untrained_row(settings: HoleSettings, depth: int, encode: rc.Encoding | None = None) -> dict:
+    """The measures of a decoder at its initial weights."""
+    answer = untrained(settings, depth, encode)
+    known = rc.square(answer.z, settings.low, settings.high).train
+    return {"system": "untrained", "seed": 0, **measures(settings, answer, known)}
 
 
 def bright(settings: HoleSettings, answer: rc.Record) -> rc.Record:
@@ -191,22 +215,31 @@ def bright(settings: HoleSettings, answer: rc.Record) -> rc.Record:
 
 
 def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> dict:
-    """Error and peak accuracy on the donut, the cells trained on, the hole, and its interior."""
+    """Error and peak accuracy (exact, and within one pixel) on the donut, the cells trained on, the hole, its interior.
+
+    The interior has the cells of the hole that are farther from its edge than `rim`.
+    """
     answer = bright(settings, answer)
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
-    places = {"donut": region.train, "trained": trained, "hole": region.held_out, "interior": inside}
-    row: dict = {
+    donut, seen, held_out, interior = map(answer.where, (region.train, trained, region.held_out, inside))
+    return {
         "error_map": rc.error_map(answer),
         "peak_map": rc.peak_map(answer),
         "samples": answer.y_hat[probes(inside)],
+        "mse_donut": rc.mse(donut),
+        "mse_trained": rc.mse(seen) if len(seen) else float("nan"),
+        "mse_hole": rc.mse(held_out),
+        "mse_interior": rc.mse(interior),
+        "accuracy0_donut": rc.peak_accuracy(donut, 0),
+        "accuracy1_donut": rc.peak_accuracy(donut, 1),
+        "accuracy0_trained": rc.peak_accuracy(seen, 0) if len(seen) else float("nan"),
+        "accuracy1_trained": rc.peak_accuracy(seen, 1) if len(seen) else float("nan"),
+        "accuracy0_hole": rc.peak_accuracy(held_out, 0),
+        "accuracy1_hole": rc.peak_accuracy(held_out, 1),
+        "accuracy0_interior": rc.peak_accuracy(interior, 0),
+        "accuracy1_interior": rc.peak_accuracy(interior, 1),
     }
-    for name, place in places.items():
-        part = answer.where(place)
-        row[f"mse_{name}"] = rc.mse(part) if len(part) else float("nan")
-        for tolerance in (0, 1):
-            row[f"accuracy{tolerance}_{name}"] = rc.peak_accuracy(part, tolerance) if len(part) else float("nan")
-    return row
 
 
 def probes(inside: np.ndarray) -> np.ndarray:

@@ -2,19 +2,18 @@
 
 Fig. 4a,b and Fig. 7: all stripes and n bumps of the donut, from none to many. With stripes alone the network answers a
 pair with a cross, the sum of the two stripes; bumps teach it to keep the crossing only. How an absent factor is coded
-is our reconstruction (see `stripes`).
+is our reconstruction (see `stripes`), and one of the choices that `VARIANTS` makes otherwise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ class Settings(_hole.SmallSettings):
     """numbers of bumps that join the stripes: none, a few, and so on upwards"""
     steps: int = 600
     """updates of each network"""
+    absent: Literal["zeros", "margin"] = "zeros"
+    """how the code of an absent factor is written: no active unit, or a bump in a margin beside the picture"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,54 +37,74 @@ class Settings(_hole.SmallSettings):
             raise rc.UserError(f"the donut has {self.outside} bumps, fewer than {self.bumps[-1]}")
 
 
-QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=40)
-LAPTOP = Settings(batch=16)
+QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=(0, 2, 8), steps=40)
+LAPTOP = Settings(batch=16, dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "learning_rate": 1e-3}
-GPU = Settings(seeds=8, block=8, bumps=(0, 10, 25, 50, 100, 200), steps=3125, precision="bfloat16", **FULL)
+GPU = Settings(seeds=8, block=8, bumps=(0, 10, 25, 50, 100, 200), steps=3125, cosine=False, **FULL)
 PAPER = Settings(seeds=20, block=5, bumps=(0, 5, 10, 25, 50, 100, 200, 495), steps=12_500, cosine=False, **FULL)
 
+VARIANTS = (
+    rc.Variant(
+        "bright on black",
+        "The release draws dark bumps on white for its decoders and bright ones on black for its other networks.",
+        dark=False,
+    ),
+    rc.Variant("width 32", "The paper names no width here; this one lies between those of our tiers.", width=32),
+    rc.Variant("400 steps", "The released scripts that count data train for at most 400 updates.", steps=400),
+    rc.Variant("12500 steps", "The released decoders train for up to 12,500 updates.", steps=12_500),
+    rc.Variant("cosine", "Ours: the learning rate falls to zero, so that training ends where it would settle.", cosine=True),
+    rc.Variant(
+        "absent factor in the margin",
+        "The release has no stripes, but a padded code in whose margin an absent factor could lie.",
+        absent="margin",
+    ),
+    rc.Variant("bfloat16", "Ours: half the precision, as fast training uses; the release has float32.", precision="bfloat16"),
+)
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of every number of bumps for one block of seeds."""
 
-    settings: Settings
-    members: tuple[int, ...]
-
-
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _seeds.blocks(settings)]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings)
 
 
 def condition(bumps: int) -> str:
     return f"stripes + {bumps}"
 
 
+def encoding(settings: Settings) -> rc.Encoding:
+    """Local bumps; where a factor is absent, no unit is active, or those of a margin that no picture shows."""
+    if settings.absent == "zeros":
+        return rc.local_bump(settings.size, settings.sigma)
+    from recombine.encodings import in_margin
+
+    return rc.padded_bump(settings.size, settings.sigma, absent=in_margin)
+
+
 def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     """All stripes, and each number of bumps from the donut."""
-    task = _hole.grid(settings)
+    task = _hole.grid(settings, encoding(settings))
     stripes = ~rc.whole(task.combinations)
     region, donut = _hole.hole(settings, task), _hole.donut(settings, task).train
     return {condition(n): rc.narrow(region, rc.draw(donut, n, key) | stripes) for n in settings.bumps}
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    settings, task = cell.settings, _hole.grid(cell.settings)
+def run(cell: rc.Cell, watch) -> list[dict]:
+    settings, encode = cell.settings, encoding(cell.settings)
+    task, (data, _) = _hole.grid(settings, encode), _hole.data_and_life(settings, cell.members)
     trained, rows = _hole.train_conditions(
         settings,
         task,
-        _hole.decoder(settings, settings.depth),
+        _hole.decoder(settings, settings.depth, encode),
         members=cell.members,
-        sets=lambda key: training_sets(settings, key),
+        sets=[training_sets(settings, key) for key in data],
         watch=watch,
     )
     z = task.combinations[rc.whole(task.combinations)]
-    answers = rc.records(trained.model, task, z, key=_seeds.test_key(settings))
+    answers = rc.records(trained.model, task, z, key=rc.key(settings.seed, "test"))
     numbers = {condition(n): n for n in settings.bumps}
     return [
         row
         | {"bumps": numbers[row["condition"]]}
-        | _seeds.unless_lost(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
+        | rc.nan_if_diverged(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
         for row, answer in zip(rows, answers, strict=True)
     ]
 
@@ -106,106 +127,122 @@ def crosses(settings: Settings, z: np.ndarray) -> np.ndarray:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The measures on a perfect solver, on one that draws crosses, and on memorisers."""
-    task = _hole.grid(settings)
-    z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
-    seen = {"perfect": truth, "crosses": truth.answering(crosses(settings, z))}
-    rows = {row["condition"]: row for row in _hole.controls(settings)}
-    for name, system in seen.items():
-        row = rows.setdefault(f"control: {name}", {"condition": f"control: {name}", "seed": 0})
-        row |= likeness(settings, system)
-    return list(rows.values())
-
-
-def of(table: pd.DataFrame, column: str, place: int) -> pd.Series:
-    """A column by seed, of the network with the place-th number of bumps."""
-    numbers = sorted(table["bumps"].dropna().unique())
-    return rc.by_seed(table, column, bumps=numbers[place])
+    """The measures on a perfect solver, on one that draws crosses, on memorisers, and before training."""
+    depth, encode, truth = settings.depth, encoding(settings), _hole.bright(settings, _hole.truth(settings))
+    rows = [*_hole.controls(settings), _hole.untrained_row(settings, depth, encode), {"system": "crosses", "seed": 0}]
+    seen = {
+        "perfect": truth,
+        "untrained": _hole.bright(settings, _hole.untrained(settings, depth, encode)),
+        "crosses": truth.answering(crosses(settings, truth.z)),
+    }
+    found = {name: likeness(settings, system) for name, system in seen.items()}
+    return [row | found.get(row["system"], {}) for row in rows]
 
 
 NONE, FEW, MOST = 0, 1, -1
-STRIPES_LEARNT = rc.Check(
-    "every network's last training loss is at most 0.005 (an empty answer to a stripe errs by 0.06 and more)",
-    lambda t: 0.005 - t["loss"].max(),
-    at_least=0.0,
-)
-BUMPS_LEARNT = rc.Check(
-    "every network that was shown bumps places at least 95 % of them within one pixel",
-    lambda t: t["accuracy1_trained"][t["loss"].notna()].min(),
-    at_least=0.95,
-)
-PLACING = _show.peak_controls("accuracy1_hole", ("blind", *_show.MEMORISERS), at_most=0.5)
+
+
+def numbers(table: pd.DataFrame, *places: int) -> list[int]:
+    """Numbers of bumps that join the stripes, by their place among those in the table."""
+    every = sorted(rc.networks(table)["bumps"].unique())
+    return [every[place] for place in places]
+
+
+def at(column: str, place: int):
+    """The effect of a claim: a column of the networks with the place-th number of bumps, by seed."""
+    return lambda t: rc.by_seed(t, column, bumps=numbers(t, place))
+
+
+def fitted(column: str, *places: int, **bounds: float):
+    """Whether the networks with these numbers of bumps have learnt what they were shown, by seed."""
+    return lambda t: rc.fitted(column, bumps=numbers(t, *places), **bounds)(t)
+
+
+def learnt(*places: int) -> tuple:
+    """The last training loss is at most 0.005, where an empty answer to a stripe errs by 0.06 and more.
+
+    A network that was shown bumps also places at least 95 % of them within one pixel.
+    """
+    shown = [place for place in places if place != NONE]
+    loss = fitted("loss", *places, at_most=0.005)
+    return (loss, fitted("accuracy1_trained", *shown, at_least=0.95)) if shown else (loss,)
+
+
+PLACING = _show.peak_controls("accuracy1_hole", _show.NOT_COMPOSING, at_most=0.5)
 KINDS = (
     rc.Check(
-        "crosses read as crosses and a perfect solver as the truth, by 0.1 each",
-        lambda t: min(
-            _show.control("crosses", "r_cross", t) - _show.control("crosses", "r_truth", t),
-            _show.control("perfect", "r_truth", t) - _show.control("perfect", "r_cross", t),
-        ),
+        "r_cross minus r_truth of the control crosses",
+        lambda t: rc.control(t, "crosses", "r_cross") - rc.control(t, "crosses", "r_truth"),
+        at_least=0.1,
+    ),
+    rc.Check(
+        "r_truth minus r_cross of the control perfect",
+        lambda t: rc.control(t, "perfect", "r_truth") - rc.control(t, "perfect", "r_cross"),
         at_least=0.1,
     ),
 )
 
-
-def claim(name: str, says: str, source: str, *, effect, margin: float, unit: str, controls) -> rc.Claim:
-    return rc.Claim(
-        name, says, source, effect, margin, unit, preconditions=(STRIPES_LEARNT, BUMPS_LEARNT), controls=controls
-    )
-
-
 CLAIMS = (
-    claim(
+    rc.Claim(
         "stripes alone find the place",
         "Trained on stripes alone, the network is brightest where the two stripes that it is asked for cross.",
         "Fig. 4b (no bumps)",
-        effect=lambda t: of(t, "accuracy1_hole", NONE),
-        margin=0.8,
+        effect=at("accuracy1_hole", NONE),
+        above=0.8,
         unit="accuracy within 1 pixel, whole hole, no bumps",
+        fits=learnt(NONE),
         controls=PLACING,
     ),
-    claim(
-        "and draw a cross",
-        "What it draws there is the sum of the two stripes rather than a bump.",
+    rc.Claim(
+        "stripes alone draw a cross",
+        "What a network trained on stripes alone draws in the hole is the sum of the two stripes rather than a bump.",
         "Fig. 4b (no bumps)",
-        effect=lambda t: of(t, "r_cross", NONE) - of(t, "r_truth", NONE),
-        margin=0.0,
+        effect=lambda t: at("r_cross", NONE)(t) - at("r_truth", NONE)(t),
+        above=0.0,
         unit="correlation with the cross minus with the bump, no bumps",
+        fits=learnt(NONE),
         controls=KINDS,
     ),
-    claim(
+    rc.Claim(
         "a few bumps are enough",
         "The smallest number of bumps tried already puts bumps in the right place throughout the hole.",
         "Fig. 4b; Fig. 7b",
-        effect=lambda t: of(t, "accuracy1_hole", FEW),
-        margin=0.8,
+        effect=at("accuracy1_hole", FEW),
+        above=0.8,
         unit="accuracy within 1 pixel, whole hole, fewest bumps",
+        fits=learnt(FEW),
         controls=PLACING,
     ),
-    claim(
+    rc.Claim(
         "bumps turn crosses into bumps",
-        "With more bumps the answers in the hole come to look like bumps.",
+        "With the most bumps, the answers in the hole resemble the true bump more than with none.",
         "Fig. 4b; Fig. 7b",
-        effect=lambda t: of(t, "r_truth", MOST) - of(t, "r_truth", NONE),
-        margin=0.1,
+        effect=lambda t: at("r_truth", MOST)(t) - at("r_truth", NONE)(t),
+        above=0.1,
         unit="correlation with the bump, most bumps minus none",
+        fits=learnt(NONE, MOST),
         controls=KINDS,
     ),
-    claim(
-        "more bumps, less error",
+    rc.Claim(
+        "more bumps make less error",
         "From the fewest bumps to the most, the error in the hole falls at least threefold.",
         "Fig. 7b",
-        effect=lambda t: (of(t, "mse_hole", FEW) / of(t, "mse_hole", MOST)).apply(log10),
-        margin=log10(3),
+        effect=lambda t: np.log10(at("mse_hole", FEW)(t) / at("mse_hole", MOST)(t)),
+        above=log10(3),
         unit="log10 of the error in the hole, fewest over most bumps",
+        fits=learnt(FEW, MOST),
         controls=_show.ERROR_CONTROLS,
     ),
 )
 
+LIKENESS = _show.Dots("correlation of answers\nin the interior with", {"cross": "r_cross", "bump": "r_truth"}, None)
+
 
 def figure(settings: Settings, table: pd.DataFrame):
     columns = {
-        f"stripes + {n} bumps\n({n / settings.outside:.0%} of the donut)": table[table.bumps == n]
+        f"stripes + {n} bumps\n({n / settings.outside:.0%} of the donut)": rc.pick(table, bumps=n)
         for n in settings.bumps
     }
-    return _show.figure(settings, table, columns, good=list(columns))
+    return _show.figure(
+        settings, table, columns, good=list(columns), dots=(_show.WITHIN_ONE, LIKENESS, _show.HOLE_ERROR)
+    )

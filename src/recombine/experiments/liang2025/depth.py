@@ -2,20 +2,18 @@
 
 Fig. 10 to 14: the donut for convolutional decoders and for MLPs of several depths, with the volume element,
 factorisation and additive share of every layer, by exact derivatives. The paper says that MLPs warp the hole the other
-way. They are trained longer here than in the release, whose deep ones had not learnt the donut when they were judged.
+way. They are trained longer here than in the release, whose deep MLPs had not learnt the donut when they were measured,
+by finite differences. A CNN of depth d has d + 1 hidden layers, an MLP of depth d has d.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -51,82 +49,53 @@ class Settings(_hole.HoleSettings):
             raise rc.UserError("both kinds of network need at least one depth, and an MLP at least one layer")
 
 
-QUICK = Settings(
-    seeds=2,
-    size=8,
-    low=2,
-    high=5,
-    rim=1,
-    width=4,
-    mlp_width=8,
-    steps=20,
-    mlp_steps=20,
-    cnn_depths=(2,),
-    mlp_depths=(2,),
-)
+_TINY = {"size": 8, "low": 2, "high": 5, "rim": 1, "width": 4, "mlp_width": 8, "steps": 20, "mlp_steps": 20}
+QUICK = Settings(seeds=2, cnn_depths=(2,), mlp_depths=(2,), **_TINY)
 LAPTOP = Settings(batch=16)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3}
 DEEP = {"mlp_learning_rate": 1e-3, "mlp_depths": (3, 5, 7)}
 GPU = Settings(seeds=8, block=8, steps=3125, mlp_steps=20_000, cnn_depths=(2, 6, 10), **DEEP, **FULL)
-PAPER = Settings(
-    seeds=20,
-    block=10,
-    steps=12_500,
-    mlp_steps=50_000,
-    cnn_depths=tuple(range(2, 11)),
-    mlp_depths=tuple(range(3, 8)),
-    mlp_learning_rate=1e-3,
-    **FULL,
-)
+_EVERY = {"cnn_depths": tuple(range(2, 11)), "mlp_depths": tuple(range(3, 8)), "mlp_learning_rate": 1e-3}
+PAPER = Settings(seeds=20, block=10, steps=12_500, mlp_steps=50_000, **_EVERY, **FULL)
 CNN, MLP = "CNN", "MLP"
 MEASURES = ("additive", "factorisation", "hole_depth")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of one kind and depth for one block of seeds."""
-
-    settings: Settings
-    kind: str
-    depth: int
-    members: tuple[int, ...]
+def kinds(settings: Settings) -> list[tuple[str, int]]:
+    return [(CNN, depth) for depth in settings.cnn_depths] + [(MLP, depth) for depth in settings.mlp_depths]
 
 
-def cells(settings: Settings) -> list[Cell]:
-    kinds = [(CNN, d) for d in settings.cnn_depths] + [(MLP, d) for d in settings.mlp_depths]
-    return [Cell(settings, kind, depth, members) for kind, depth in kinds for members in _seeds.blocks(settings)]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"kind": kind, "depth": depth} for kind, depth in kinds(settings)])
 
 
-def run(cell: Cell, watch) -> list[dict]:
+def network(settings: Settings, kind: str, depth: int):
+    """How a network of this kind and depth is made."""
+    if kind == CNN:
+        return _hole.decoder(settings, depth)
+    return lambda key: rc.MLPDecoder(2 * settings.size, settings.size, width=settings.mlp_width, depth=depth, key=key)
+
+
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, task = cell.settings, _hole.grid(cell.settings)
-    make = _hole.decoder(settings, cell.depth)
     if cell.kind == MLP:
-        make = mlp(settings, cell.depth)
         settings = replace(settings, steps=settings.mlp_steps, learning_rate=settings.mlp_learning_rate)
     trained, rows = _hole.train(
         settings,
         task,
-        make,
+        network(settings, cell.kind, cell.depth),
         splits=[_hole.donut(settings, task)] * len(cell.members),
         keys=rc.member_keys(settings.seed, cell.members),
         who=[{"condition": cell.kind, "depth": cell.depth, "seed": seed} for seed in cell.members],
         watch=watch,
     )
-    encode = rc.local_bump(settings.size, settings.sigma)
-
-    def seen(i: int) -> dict:
-        layers = rc.layer_geometry(trained[i].model, encode, settings.size)
-        return _seeds.unless_lost(by_layer(settings, layers), rows[i]["diverged_at"])
-
-    return [row | seen(i) for i, row in enumerate(rows)]
+    layers = [by_layer(settings, trained[i].model) for i in range(len(rows))]
+    return [row | rc.nan_if_diverged(found, row["diverged_at"]) for row, found in zip(rows, layers, strict=True)]
 
 
-def mlp(settings: Settings, depth: int):
-    return lambda key: rc.MLPDecoder(2 * settings.size, settings.size, width=settings.mlp_width, depth=depth, key=key)
-
-
-def by_layer(settings: Settings, layers: dict) -> dict[str, np.ndarray]:
-    """Each measure as one number a layer, from the first hidden layer to the picture."""
+def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
+    """Each measure as one number per layer, from the first hidden layer to the picture."""
+    layers = rc.layer_geometry(model, rc.local_bump(settings.size, settings.sigma), settings.size)
     places = np.stack(np.meshgrid(*[np.arange(settings.size)] * 2, indexing="ij"), axis=-1)
     held_out = ~rc.square(places.reshape(-1, 2), settings.low, settings.high).train.reshape(places.shape[:2])
     rows = [
@@ -141,131 +110,141 @@ def by_layer(settings: Settings, layers: dict) -> dict[str, np.ndarray]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Placement on made-up solvers; volume and factorisation on the truth, on noise and on a memoriser."""
-    task = _hole.grid(settings)
-    z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
-    region = rc.square(z, settings.low, settings.high)
-    noise = np.random.default_rng(settings.seed).normal(size=truth.y.shape)
+    """Placement by known solvers; volume and factorisation of the truth, of noise and of a memoriser; and untrained."""
+    truth = _hole.bright(settings, _hole.truth(settings))
+    region = rc.square(truth.z, settings.low, settings.high)
     systems = {
         "perfect": truth,
-        "noise": truth.answering(noise),
+        "noise": truth.answering(rc.rng(settings.seed, "noise").normal(size=truth.y.shape)),
         "nearest memory": rc.nearest_memory(truth, region.train),
     }
-    rows = {row["condition"]: row for row in _hole.controls(settings)}
+    rows = {row["system"]: row for row in _hole.controls(settings)}
     held_out = rc.on_grid(truth, region.held_out)
     for name, system in systems.items():
         g = rc.metric(*rc.finite_differences(rc.on_grid(system, system.y_hat)))
-        row = rows.setdefault(f"control: {name}", {"condition": f"control: {name}", "seed": 0})
+        row = rows.setdefault(name, {"system": name, "seed": 0})
         depth = rc.hole_depth(rc.log_volume(g), held_out, ~held_out)
         row |= {"factorisation": np.array([rc.factorisation(g)]), "hole_depth": np.array([depth])}
-    return list(rows.values())
+    return [*rows.values(), *(untrained(settings, kind, depth) for kind, depth in kinds(settings))]
 
 
-def at_worst_depth(table: pd.DataFrame, kind: str, effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
-    """An effect of each network, and of each seed the smallest over depths; lost if one of its networks is."""
-    rows = table[table.condition == kind]
-    return _show.at_worst(rows, effect)
+def untrained(settings: Settings, kind: str, depth: int) -> dict:
+    """The row of a network at its initial weights."""
+    model, z = _hole.newborn(settings, network(settings, kind, depth)), _hole.truth(settings).z
+    answer = rc.record(model, _hole.grid(settings), z, key=rc.key(settings.seed, "test"))
+    known = rc.square(z, settings.low, settings.high).train
+    who = {"system": "untrained", "condition": kind, "depth": depth, "seed": 0}
+    return who | _hole.measures(settings, answer, known) | by_layer(settings, model)
 
 
-def layer(column: str, which: int, rows: pd.DataFrame) -> pd.Series:
-    """A measure of one layer: 0 is the first hidden layer, -1 the picture, -2 the last hidden layer."""
-    return rows[column].apply(lambda values: values[which])
+def by_depth(kind: str, effect):
+    """An effect of one kind of network, with a column for each of its depths."""
+    return lambda t: rc.each_of("depth", effect)(rc.pick(t, condition=kind).astype({"depth": int}))
 
 
-def last(table: pd.DataFrame, system: str, column: str) -> float:
-    return float(rc.by_seed(table, column, condition=f"control: {system}").iloc[0][-1])
+def pairs(table: pd.DataFrame) -> list[tuple[int, int]]:
+    """Depths of an MLP and a CNN with as many hidden layers; if there are none, of each MLP and the nearest CNN."""
+    mlps, cnns = (sorted(rc.pick(table, condition=kind)["depth"].unique()) for kind in (MLP, CNN))
+    nearest = [(int(m), int(min(cnns, key=lambda c: abs(c + 1 - m)))) for m in mlps]
+    return [(m, c) for m, c in nearest if c + 1 == m] or nearest
 
 
-def fits(kind: str) -> rc.Check:
-    return rc.Check(
-        f"every {kind} places at least 95 % of the training bumps within one pixel",
-        lambda t: t[t.condition == kind]["accuracy1_donut"].min(),
-        at_least=0.95,
-    )
+def by_pair(effect):
+    """An effect of an MLP and a CNN, with a column for each pair."""
+    return lambda t: rc.each({f"MLP {m}, CNN {c + 1} hidden layers": effect(m, c) for m, c in pairs(t)})(t)
+
+
+def lost(kind: str, depth: int):
+    """How much factorisation falls from the first to the last hidden layer."""
+    first, last = (_show.layer("factorisation", place, condition=kind, depth=depth) for place in (0, -2))
+    return lambda t: first(t) - last(t)
+
+
+def fits(kind: str, **where):
+    return rc.fitted("accuracy1_donut", at_least=0.95, condition=kind, **where)
 
 
 VOLUME = (
-    rc.Check("the truth has no hole in its volume", lambda t: 0.1 - abs(last(t, "perfect", "hole_depth")), 0.0),
-    rc.Check("a memoriser's volume collapses", lambda t: -last(t, "nearest memory", "hole_depth"), 0.6),
+    _show.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
+    _show.output_reads("nearest memory", "hole_depth", at_most=-0.6),
 )
-FACTORS = (
-    rc.Check("the truth is factorised", lambda t: last(t, "perfect", "factorisation"), 0.99),
-    rc.Check("noise is not: its score is at most 0.9", lambda t: 0.9 - last(t, "noise", "factorisation"), 0.0),
-)
-NOT_COMPOSING = ("blind", *_show.MEMORISERS)
-
-
-def factors_lost(rows: pd.DataFrame) -> pd.Series:
-    return layer("factorisation", 0, rows) - layer("factorisation", -2, rows)
-
-
 CLAIMS = (
     rc.Claim(
-        "the volume collapses at every depth",
+        "the volume collapses in the hole at every depth",
         "At every depth the picture of a failing convolutional decoder loses volume over the hole.",
         "Fig. 11",
-        effect=lambda t: at_worst_depth(t, CNN, lambda rows: -layer("hole_depth", -1, rows)),
-        margin=0.6,
-        unit="decades of volume lost in the hole, at the picture, worst depth of the seed",
-        preconditions=(fits(CNN),),
+        effect=by_depth(CNN, _show.layer("hole_depth", -1)),
+        below=-0.6,
+        unit="log10 of the volume element, hole minus donut, at the picture",
+        fits=(by_depth(CNN, fits(CNN)),),
         controls=VOLUME,
+        over="depths",
     ),
     rc.Claim(
-        "MLPs fail too",
+        "MLPs of every depth fail in the hole",
         "Fully connected decoders of every depth fit the donut and fail in the hole.",
         "Fig. 13, 14",
-        effect=lambda t: at_worst_depth(t, MLP, lambda rows: rows.accuracy0_donut - rows.accuracy0_interior),
-        margin=0.5,
-        unit="exact accuracy, donut minus interior, worst depth of the seed",
-        preconditions=(fits(MLP),),
-        controls=_show.peak_controls("accuracy0_interior", NOT_COMPOSING, at_most=0.1),
+        effect=by_depth(MLP, _show.minus("accuracy0_donut", "accuracy0_interior")),
+        above=0.5,
+        unit="exact accuracy, donut minus interior",
+        fits=(by_depth(MLP, fits(MLP)),),
+        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        over="depths",
     ),
     rc.Claim(
-        "MLPs warp the other way (the paper)",
-        "In the last hidden layer of an MLP the volume element is larger in the hole than outside it.",
+        "MLPs warp the hole the other way (the paper)",
+        "In an MLP that fits the donut, the last hidden layer's volume element is larger in the hole than outside it.",
         "Fig. 13",
-        effect=lambda t: at_worst_depth(t, MLP, partial(layer, "hole_depth", -2)),
-        margin=0.0,
-        unit="decades of volume gained in the hole, last hidden layer, worst depth of the seed",
-        preconditions=(fits(MLP),),
+        effect=by_depth(MLP, _show.layer("hole_depth", -2)),
+        above=0.0,
+        unit="log10 of the volume element, hole minus donut, last hidden layer",
+        fits=(by_depth(MLP, fits(MLP)),),
         controls=VOLUME,
+        over="depths",
     ),
     rc.Claim(
-        "and lose more factorisation (the paper)",
-        "From the first to the last hidden layer an MLP's factorisation falls more than a convolutional decoder's.",
-        "Fig. 14",
-        effect=lambda t: (
-            at_worst_depth(t, MLP, factors_lost) + at_worst_depth(t, CNN, lambda rows: -factors_lost(rows))
-        ),
-        margin=0.0,
-        unit="factorisation lost, the least of an MLP minus the most of a CNN",
-        preconditions=(fits(MLP), fits(CNN)),
-        controls=FACTORS,
+        "MLPs lose more factorisation than CNNs (the paper)",
+        "From the first to the last hidden layer an MLP's factorisation falls more than that of a convolutional decoder"
+        " with as many hidden layers (with the nearest number, where none has as many).",
+        "Fig. 14; formula corrected after the runs were seen",
+        effect=by_pair(lambda m, c: lambda t: lost(MLP, m)(t) - lost(CNN, c)(t)),
+        above=0.0,
+        unit="factorisation lost, MLP minus CNN",
+        fits=(by_pair(lambda m, c: fits(MLP, depth=m)), by_pair(lambda m, c: fits(CNN, depth=c))),
+        controls=(_show.output_reads("perfect", "factorisation", at_least=0.99),),
+        over="numbers of hidden layers",
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """For each kind and depth the volume element of the picture over (x, y), and each measure against the layer."""
-    plots = rc.plots
-    shown = [(CNN, d) for d in settings.cnn_depths] + [(MLP, d) for d in settings.mlp_depths]
-    titles = ("volume, hole less donut (decades)", "factorisation", "additive share")
-    figure, axes = plots.panels(rows=4, columns=len(shown), side=2.1)
-    images = []
+    """For each kind and depth the volume of the picture over (x, y), each measure by layer, and the accuracies."""
+    plots, shown = rc.plots, kinds(settings)
+    figure, axes = plots.panels(rows=5, columns=len(shown), side=2.1)
     for column, (kind, depth) in enumerate(shown):
-        rows = table[(table.condition == kind) & (table.depth == depth)]
-        sound = _show.sound(rows)
-        volumes = np.mean(np.stack(list(sound["volume_map"])), axis=0)
-        images.append(plots.heat_map(axes[0, column], volumes, title=f"{kind}, depth {depth}", low=-2.0, high=0.5))
+        rows = rc.pick(table, condition=kind, depth=depth)
+        volumes = np.mean(np.stack(list(_show.sound(rows)["volume_map"])), axis=0)
+        image = plots.heat_map(axes[0, column], volumes, title=f"{kind}, depth {depth}", low=-2.0, high=0.5)
         plots.box(axes[0, column], settings.low, settings.high)
-        for place, measure, title in zip(axes[1:, column], reversed(MEASURES), titles, strict=True):
-            for values in rows[measure]:
-                place.plot(values, color=plots.BAD, alpha=0.6, linewidth=1)
-            place.set(ylim=(-3.0, 1.0) if measure == "hole_depth" else (0.0, 1.05))
-            if not column:
-                place.set_ylabel(title)
-    figure.colorbar(images[-1], ax=axes[0, -1], label="log10 of the volume\nof the picture")
-    for place in axes[-1]:
-        place.set_xlabel("layer")
+        _layers(axes[1:4, column], rows)
+        places = {p: rows[f"accuracy0_{p}"].to_numpy() for p in ("donut", "interior")}
+        plots.dots(axes[4, column], places, colour=plots.BAD)
+    labels = ("volume, hole less donut\n(decades)", "factorisation", "additive share", "placed exactly")
+    for place, label in zip(axes[1:, 0], labels, strict=True):
+        place.set_ylabel(label)
+    figure.colorbar(image, ax=axes[0, -1], label="log10 of the volume\nof the picture")
     return figure
+
+
+def _layers(axes, rows: pd.DataFrame) -> None:
+    """Each measure against the layer, one line per network, with the means that claims are about."""
+    limits = {"hole_depth": (-3.0, 1.0), "factorisation": (0.45, 1.05), "additive": (0.0, 1.05)}
+    for place, measure in zip(axes, reversed(MEASURES), strict=True):
+        for values in rows[measure]:
+            place.plot(values, color=rc.plots.BAD, alpha=0.6, linewidth=1)
+        mean = np.mean(np.stack(list(rows[measure])), axis=0)
+        said = f"last hidden {mean[-2]:+.2f}\npicture {mean[-1]:+.2f}"
+        if measure == "factorisation":
+            said = f"lost in hidden layers {mean[0] - mean[-2]:.3f}"
+        place.text(0.04, 0.06, said if measure != "additive" else "", transform=place.transAxes, fontsize=7)
+        place.set(ylim=limits[measure], xlabel="layer" if measure == "additive" else "")

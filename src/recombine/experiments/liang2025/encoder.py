@@ -1,19 +1,18 @@
 """Does a network that reads x and y off a picture do so at pairs that it never saw?
 
-The released repository only, not the paper: the other direction. A convolutional encoder is shown a bump and gives the
-code of its x and y; it is trained on the donut and asked in the hole, as a decoder that draws is, beside it.
+The released repository only, not the paper: the other direction. A convolutional encoder is given the picture of a bump
+and predicts the code of its x and y. It is trained on the donut and evaluated in the hole, beside a decoder.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -50,34 +49,26 @@ GPU = Settings(seeds=8, block=8, **FULL)
 PAPER = Settings(seeds=20, cosine=False, **FULL)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Encoders and decoders of one block of seeds."""
-
-    settings: Settings
-    members: tuple[int, ...]
-
-
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _seeds.blocks(settings)]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings)
 
 
 @cache
 def reading(settings: Settings) -> rc.Task:
-    """Bumps the other way round: the picture is asked, and the code of x followed by the code of y is the answer."""
+    """Bumps the other way round: the input is the picture, the target the code of x followed by the code of y."""
     code = rc.local_bump(settings.size, settings.sigma)
     drawing = rc.bumps(settings.size, code, sigma=settings.sigma, dark=settings.dark)
 
     def sample(z, key):
-        told, picture = drawing.sample(z, key)
-        return picture, told
+        codes, picture = drawing.sample(z, key)
+        return picture, codes
 
     return rc.Task(f"reading {drawing.name}", drawing.combinations, sample)
 
 
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, task = cell.settings, _hole.grid(cell.settings)
-    drawn = _hole.train(
+    _, drawn = _hole.train(
         settings,
         task,
         _hole.decoder(settings, settings.depth),
@@ -86,35 +77,33 @@ def run(cell: Cell, watch) -> list[dict]:
         who=[{"condition": "decoder", "seed": seed} for seed in cell.members],
         watch=watch,
         label="decoder",
-    )[1]
+    )
     return encoders(cell, watch) + drawn
 
 
-def encoders(cell: Cell, watch) -> list[dict]:
-    """Train the encoders on the donut; a row for each."""
+def reader(settings: Settings):
+    """How an encoder is made."""
+    ends = (settings.size, 2 * settings.size)
+    return lambda key: rc.CNNEncoder(*ends, channels=settings.channels, width=settings.hidden, key=key)
+
+
+def encoders(cell: rc.Cell, watch) -> list[dict]:
+    """Train the encoders on the donut; one row per network."""
     import jax.numpy as jnp
 
     settings, task = cell.settings, reading(cell.settings)
-
-    def make(key):
-        size, outputs = settings.size, 2 * settings.size
-        return rc.CNNEncoder(size, outputs, channels=settings.channels, width=settings.hidden, key=key)
-
     optimiser = rc.adamw_cosine if settings.cosine else rc.adamw
     precision = getattr(jnp, settings.precision)
     recipe = rc.Recipe(settings.encoder_steps, settings.batch, optimiser, compute=precision)
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     keys, split = rc.member_keys(settings.seed, cell.members), _hole.hole(settings, task)
-    trained = rc.population(task, split, make, keys, recipe, dials=dials, watch=watch, label="encoder")
-    rows = []
-    answers = rc.records(trained.model, task, task.combinations, key=_seeds.test_key(settings))
-    for i, answer in enumerate(answers):
-        watch.recorded(f"encoder-{cell.members[i]}", answer)
-        lost = int(trained.diverged_at[i])
-        who = {"condition": "encoder", "seed": cell.members[i], "diverged_at": lost}
-        facts = {"images": int(split.train.sum()), "loss": float(trained.losses[i, -1])}
-        rows.append(who | facts | _seeds.unless_lost(measures(settings, answer), lost))
-    return rows
+    trained = rc.population(task, split, reader(settings), keys, recipe, dials=dials, watch=watch, label="encoder")
+    answers = rc.records(trained.model, task, task.combinations, key=rc.key(settings.seed, "test"))
+    for seed, answer in zip(cell.members, answers, strict=True):
+        watch.recorded(f"encoder-{seed}", answer)
+    images = int(split.train.sum())
+    meta = [{"condition": "encoder", "seed": seed, "images": images} for seed in cell.members]
+    return rc.rows(trained, meta, [measures(settings, answer) for answer in answers])
 
 
 def spread(codes: np.ndarray) -> np.ndarray:
@@ -125,7 +114,7 @@ def spread(codes: np.ndarray) -> np.ndarray:
 
 def measures(settings: Settings, answer: rc.Record) -> dict:
     """Error of the codes, and the share of pictures of which both coordinates are read rightly, by place."""
-    read = answer.answering(spread(answer.y_hat))
+    read = rc.Record(answer.z, answer.x, spread(answer.y), spread(answer.y_hat))
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
     row: dict = {"peak_map": rc.peak_map(read), "codes": answer.y_hat[_hole.probes(inside)]}
@@ -137,40 +126,40 @@ def measures(settings: Settings, answer: rc.Record) -> dict:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The encoder's measures on a perfect reader, a fixed answer, and one that gives the code of the nearest
-    training picture; and the decoder's measures on its own made-up systems."""
-    task = reading(settings)
+    """The encoder's measures on known systems and on an untrained encoder; then the same for the decoder."""
+    task, key = reading(settings), rc.key(settings.seed, "test")
     region = _hole.hole(settings, task)
-    truth = rc.truth(task, task.combinations, key=_seeds.test_key(settings))
+    truth = rc.truth(task, task.combinations, key=key)
     systems = {
         "perfect": truth,
         "blind": rc.blind(truth, int(_hole.probes(rc.interior(region, settings.rim))[1])),
         "nearest memory": rc.nearest_memory(truth, region.train),
+        "untrained": rc.record(_hole.newborn(settings, reader(settings)), task, task.combinations, key=key),
     }
-    rows = [{"condition": f"control: {name}", "seed": 0} | measures(settings, s) for name, s in systems.items()]
-    return rows + [row | {"condition": f"{row['condition']}, drawing"} for row in _hole.controls(settings)]
+    read = rc.control_rows(partial(measures, settings), systems)
+    drawn = [*_hole.controls(settings), _hole.untrained_row(settings, settings.depth)]
+    return [row | {"condition": "encoder"} for row in read] + [row | {"condition": "decoder"} for row in drawn]
 
 
-def exact(table: pd.DataFrame, condition: str) -> pd.Series:
-    return rc.by_seed(table, "accuracy0_interior", condition=condition)
+def known(system: str, network: str):
+    """Interior accuracy of a system whose answer is known, in place of an encoder or of a decoder."""
+    former = f"control: {system}" + ", drawing" * (network == "decoder")  # as older tables name it
+    return lambda t: rc.control(t, system, "accuracy0_interior", condition=[network, former])
 
 
-def fits(condition: str) -> rc.Check:
-    return rc.Check(
-        f"every {condition} is exactly right on at least 95 % of the donut",
-        lambda t: t[t.condition == condition]["accuracy0_donut"].min(),
-        at_least=0.95,
-    )
+def fits(condition: str):
+    return rc.fitted("accuracy0_donut", at_least=0.95, condition=condition)
 
 
-READ = _show.peak_controls("accuracy0_interior", ("blind", "nearest memory"), at_most=0.1)
+READ = (
+    rc.Check("interior accuracy of a perfect reader", known("perfect", "encoder"), at_least=1.0),
+    rc.Check("interior accuracy of a fixed answer", known("blind", "encoder"), at_most=0.1),
+    rc.Check("interior accuracy of the nearest memory", known("nearest memory", "encoder"), at_most=0.1),
+)
 DRAWN = (
     rc.Check(
-        "a perfect drawer's interior accuracy exceeds that of superposed memories by at least 0.9",
-        lambda t: (
-            _show.control("perfect, drawing", "accuracy0_interior", t)
-            - _show.control("superposition, drawing", "accuracy0_interior", t)
-        ),
+        "interior accuracy of a perfect renderer minus that of superposed memories",
+        lambda t: known("perfect", "decoder")(t) - known("superposition", "decoder")(t),
         at_least=0.9,
     ),
 )
@@ -179,33 +168,33 @@ CLAIMS = (
         "an encoder reads the hole (ours)",
         "An encoder trained on the donut reads both coordinates off pictures in the interior of the hole.",
         "ours; the network is of the released repository",
-        effect=lambda t: exact(t, "encoder"),
-        margin=0.5,
+        effect=rc.value("accuracy0_interior", condition="encoder"),
+        above=0.5,
         unit="exact accuracy of both coordinates, interior of the hole",
-        preconditions=(fits("encoder"),),
+        fits=(fits("encoder"),),
         controls=READ,
     ),
     rc.Claim(
-        "reading is easier than drawing (ours)",
+        "reading coordinates is easier than rendering them (ours)",
         "In the interior, the encoder is exactly right more often, by half, than a decoder trained on the same donut.",
         "ours; the networks are of the released repository",
-        effect=lambda t: exact(t, "encoder") - exact(t, "decoder"),
-        margin=0.5,
+        effect=rc.difference("accuracy0_interior", "encoder", "decoder"),
+        above=0.5,
         unit="exact accuracy in the interior, encoder minus decoder",
-        preconditions=(fits("encoder"), fits("decoder")),
+        fits=(fits("encoder"), fits("decoder")),
         controls=(*READ, *DRAWN),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """A column a direction: how many networks are exactly right at each (x, y), one answer in the hole, the seeds."""
+    """One column per direction: the share of networks right at each (x, y), one answer in the hole, the seeds."""
     plots = rc.plots
     figure, axes = plots.panels(rows=3, columns=3, side=2.3)
-    pictures = dict(zip(CONDITIONS, ("reads x and y off a picture", "draws a picture from x and y"), strict=True))
+    pictures = dict(zip(CONDITIONS, ("reads x and y off a picture", "renders a picture from x and y"), strict=True))
     firsts = {}
     for column, (condition, does) in enumerate(pictures.items()):
-        rows = table[table.condition == condition].sort_values(["diverged_at", "seed"])
+        rows = rc.pick(table, condition=condition).sort_values(["diverged_at", "seed"])
         firsts[condition] = rows.iloc[0]
         sound = _show.sound(rows)
         right = np.mean(np.stack(list(sound["peak_map"])) == 0, axis=0)
@@ -214,17 +203,17 @@ def figure(settings: Settings, table: pd.DataFrame):
         places = {p: rows[f"accuracy0_{p}"].to_numpy() for p in ("donut", "hole", "interior")}
         plots.dots(axes[2, column], places, colour=plots.NEUTRAL)
     plots.colour_bar(figure, image, axes[0, -1], "share of networks\nexactly right")
-    asked = table[table.condition == "control: perfect, drawing"].iloc[0]["samples"][1]
+    asked = rc.pick(table, system="perfect").dropna(subset="samples").iloc[0]["samples"][1]
     x, y = plots.brightest(asked)
     answer = firsts["encoder"]["codes"][1]
     for half, name, true in zip(np.split(answer, 2), "xy", (x, y), strict=True):
         line = axes[1, 0].plot(half, linewidth=1, label=name)[0]
         axes[1, 0].axvline(true, color=line.get_color(), linestyle=":", linewidth=1)
     axes[1, 0].legend(fontsize=7, frameon=False)
-    axes[1, 0].set_title(f"the code that it gives for ({x}, {y})\n(dotted: the truth)")
-    plots.picture(axes[1, 1], firsts["decoder"]["samples"][1], mark=(x, y), title="what it draws there")
+    axes[1, 0].set_title(f"the code predicted for ({x}, {y})\n(dotted: the truth)")
+    plots.picture(axes[1, 1], firsts["decoder"]["samples"][1], mark=(x, y), title="what it renders there")
     plots.picture(axes[1, 2], asked, mark=(x, y), title="truth")
-    axes[2, 0].set_ylabel("exactly right\n(a dot is a network)")
+    axes[2, 0].set_ylabel("exactly right\n(one dot per network)")
     axes[2, -1].axis("off")
     figure.suptitle(f"The square {settings.low}..{settings.high} (blue) is never trained on", fontsize=10)
     return figure

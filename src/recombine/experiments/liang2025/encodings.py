@@ -1,4 +1,4 @@
-"""Does the failure in the hole depend on how x and y are told: one-hot, bumps, sines, or plain numbers?
+"""Does the failure in the hole depend on how x and y are encoded: one-hot, bumps, sines, or plain numbers?
 
 Fig. 1b,c: the same decoder on the same donut, with every code. The positional code is our reconstruction (the release
 has a call and no definition). Rate codes carry a second number that says that the part is there.
@@ -6,13 +6,12 @@ has a call and no definition). Rate codes carry a second number that says that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import log10
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -44,20 +43,11 @@ GPU = Settings(seeds=8, block=8, steps=3125, precision="bfloat16", **FULL)
 PAPER = Settings(seeds=20, block=10, steps=12_500, cosine=False, **FULL)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of one code and one block of seeds."""
-
-    settings: Settings
-    code: str
-    members: tuple[int, ...]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"code": code} for code in CODES])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, code, members) for code in CODES for members in _seeds.blocks(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, encode = cell.settings, CODES[cell.code](cell.settings)
     task = _hole.grid(settings, encode)
     return _hole.train(
@@ -71,62 +61,57 @@ def run(cell: Cell, watch) -> list[dict]:
     )[1]
 
 
-controls = _hole.controls
-NOT_COMPOSING = ("blind", *_show.MEMORISERS)
+def controls(settings: Settings) -> list[dict]:
+    untrained = [
+        _hole.untrained_row(settings, settings.depth, encode(settings)) | {"condition": code}
+        for code, encode in CODES.items()
+    ]
+    return [*_hole.controls(settings), *untrained]
 
 
-def at_worst(table: pd.DataFrame, codes: Sequence[str], effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
-    """An effect of each network, and of each seed the smallest over codes; lost if one of its networks is."""
-    rows = table[table.condition.isin(list(codes))]
-    return _show.at_worst(rows, effect)
-
-
-def fits(codes: Sequence[str], share: float) -> rc.Check:
-    return rc.Check(
-        f"every network told by {', '.join(codes)} places at least {share:.0%} of its training bumps within one pixel",
-        lambda t: t[t.condition.isin(list(codes))]["accuracy1_donut"].min(),
-        at_least=share,
-    )
-
-
-def log_error(table: pd.DataFrame, code: str) -> pd.Series:
-    return rc.by_seed(table, "mse_hole", condition=code).apply(log10)
+def fits(codes: Iterable[str], share: float):
+    """A network must place that share of its training bumps within one pixel."""
+    return (rc.each({code: rc.fitted("accuracy1_donut", at_least=share, condition=code) for code in codes}),)
 
 
 CLAIMS = (
     rc.Claim(
-        "fails for every population code",
+        "the decoder fails for every population code",
         "Whichever population code tells x and y apart, the decoder fits the donut and fails in the hole.",
-        "Fig. 1b; section 3.1",
-        effect=lambda t: at_worst(t, tuple(POPULATION), lambda rows: rows.accuracy0_donut - rows.accuracy0_interior),
-        margin=0.5,
-        unit="exact accuracy, donut minus interior, worst code of the seed",
-        preconditions=(fits(tuple(POPULATION), 0.95),),
-        controls=_show.peak_controls("accuracy0_interior", NOT_COMPOSING, at_most=0.1),
+        "Fig. 1b; section 3.2",
+        effect=rc.each({c: _show.minus("accuracy0_donut", "accuracy0_interior", condition=c) for c in POPULATION}),
+        above=0.5,
+        unit="exact accuracy, donut minus interior",
+        fits=fits(POPULATION, 0.95),
+        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        over="codes",
     ),
     rc.Claim(
-        "fails for plain numbers",
-        "Told as plain numbers, x and y give an error in the hole of at least three times that on the donut.",
+        "the decoder fails for plain numbers",
+        "Encoded as plain numbers, x and y give an error in the hole of at least three times that on the donut.",
         "Fig. 1c",
-        effect=lambda t: at_worst(t, tuple(RATE), lambda rows: (rows.mse_hole / rows.mse_donut).apply(log10)),
-        margin=log10(3),
-        unit="log10 of MSE in the hole over MSE on the donut, worst code of the seed",
+        effect=rc.each({code: _show.log_over("mse_hole", "mse_donut", condition=code) for code in RATE}),
+        above=log10(3),
+        unit="log10 of MSE in the hole over MSE on the donut",
         # These codes train slowly: the paper's own networks stop at ten times the error of the others.
-        preconditions=(fits(tuple(RATE), 0.8),),
+        fits=fits(RATE, 0.8),
         controls=_show.ERROR_CONTROLS,
+        over="codes",
     ),
     rc.Claim(
         "wider codes err a little less (the release)",
         "A bump code of nine times the variance has a smaller error in the hole than the narrow one.",
         "released notebooks: width multipliers 1 to 11",
-        effect=lambda t: log_error(t, "local bump") - log_error(t, "wide bump"),
-        margin=0.0,
-        unit="log10 of the error in the hole, narrow minus wide",
-        preconditions=(fits(("local bump", "wide bump"), 0.95),),
+        effect=rc.log_ratio("mse_hole", "local bump", "wide bump"),
+        above=0.0,
+        unit="log10 of the error in the hole, narrow over wide code",
+        fits=(rc.fitted("accuracy1_donut", at_least=0.95, condition=("local bump", "wide bump")),),
         controls=_show.ERROR_CONTROLS,
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    return _show.figure(settings, table, {code: table[table.condition == code] for code in CODES})
+    columns = {code: rc.pick(table, condition=code) for code in CODES}
+    dots = (_show.EXACT, _show.WITHIN_ONE, _show.ERROR_RATIO, _show.HOLE_ERROR)
+    return _show.figure(settings, table, columns, dots=dots)

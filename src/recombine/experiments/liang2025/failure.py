@@ -1,17 +1,14 @@
-"""Does a decoder that is handed x and y apart draw a bump at a pair that it never saw?
+"""Does a decoder that is given x and y in separate codes draw a bump at a pair that it never saw?
 
 Fig. 1b,c and Fig. 10: the network fits every bump outside the hole, and puts those inside it in the wrong place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import log10
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -44,20 +41,11 @@ GPU = Settings(seeds=8, block=8, depths=(2, 4, 6, 8, 10), steps=3125, **FULL)
 PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3125, **FULL)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of one depth and one block of seeds."""
-
-    settings: Settings
-    depth: int
-    members: tuple[int, ...]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"depth": depth} for depth in settings.depths])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, depth, members) for depth in settings.depths for members in _seeds.blocks(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, task = cell.settings, _hole.grid(cell.settings)
     return _hole.train(
         settings,
@@ -70,56 +58,51 @@ def run(cell: Cell, watch) -> list[dict]:
     )[1]
 
 
-controls = _hole.controls
+def controls(settings: Settings) -> list[dict]:
+    untrained = [_hole.untrained_row(settings, depth) | {"depth": depth} for depth in settings.depths]
+    return [*_hole.controls(settings), *untrained]
 
 
-def at_worst_depth(table: pd.DataFrame, effect: Callable[[pd.DataFrame], pd.Series]) -> pd.Series:
-    """An effect of each network, and of each seed the smallest over depths; lost if one of its networks is."""
-    rows = table[table.condition == "donut"]
-    return _show.at_worst(rows, effect)
-
-
-FITS = rc.Check(
-    "every network places at least 95 % of the training bumps within one pixel",
-    lambda t: t[t.condition == "donut"]["accuracy1_donut"].min(),
-    at_least=0.95,
-)
-NOT_COMPOSING = ("blind", *_show.MEMORISERS)
+FITS = (rc.each_of("depth", rc.fitted("accuracy1_donut", at_least=0.95)),)
 
 CLAIMS = (
     rc.Claim(
-        "fails in the hole",
-        "A decoder given perfectly disentangled codes fits the donut and fails in the held-out centre.",
-        "Fig. 1b; section 3.1; Fig. 10 for every depth",
-        effect=lambda t: at_worst_depth(t, lambda rows: rows.accuracy0_donut - rows.accuracy0_interior),
-        margin=0.5,
+        "the decoder fails in the hole",
+        "At every depth, a decoder given perfectly disentangled codes fits the donut and fails in the held-out centre.",
+        "Fig. 1b; section 3.2; Fig. 10 for every depth",
+        effect=rc.each_of("depth", _show.minus("accuracy0_donut", "accuracy0_interior")),
+        above=0.5,
         unit="exact accuracy, donut minus interior of the hole",
-        preconditions=(FITS,),
-        controls=_show.peak_controls("accuracy0_interior", NOT_COMPOSING, at_most=0.1),
+        fits=FITS,
+        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        over="depths",
     ),
     rc.Claim(
-        "error sits in the hole",
+        "the error sits in the hole",
         "The error is confined to the held-out square: it is at least ten times that of the training region.",
         "Fig. 1b,c",
-        effect=lambda t: at_worst_depth(t, lambda rows: (rows.mse_hole / rows.mse_donut).apply(log10)),
-        margin=1.0,
+        effect=rc.each_of("depth", _show.log_over("mse_hole", "mse_donut")),
+        above=1.0,
         unit="log10 of MSE in the hole over MSE on the donut",
-        preconditions=(FITS,),
+        fits=FITS,
         controls=_show.ERROR_CONTROLS,
+        over="depths",
     ),
     rc.Claim(
-        "exact placement is lost",
+        "exact placement is lost in the whole hole",
         "Over the whole hole, its rim included, most bumps are not placed exactly.",
         "Fig. 10 (samples)",
-        effect=lambda t: at_worst_depth(t, lambda rows: rows.accuracy0_donut - rows.accuracy0_hole),
-        margin=0.5,
+        effect=rc.each_of("depth", _show.minus("accuracy0_donut", "accuracy0_hole")),
+        above=0.5,
         unit="exact accuracy, donut minus whole hole",
-        preconditions=(FITS,),
-        controls=_show.peak_controls("accuracy0_hole", NOT_COMPOSING, at_most=0.1),
+        fits=FITS,
+        controls=_show.peak_controls("accuracy0_hole", _show.NOT_COMPOSING, at_most=0.1),
+        over="depths",
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    columns = {f"depth {d}": table[(table.condition == "donut") & (table.depth == d)] for d in settings.depths}
-    return _show.figure(settings, table, columns)
+    columns = {f"depth {depth}": rc.pick(table, depth=depth) for depth in settings.depths}
+    dots = (_show.EXACT, _show.WITHIN_ONE, _show.ERROR_RATIO)
+    return _show.figure(settings, table, columns, dots=dots)

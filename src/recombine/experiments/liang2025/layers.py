@@ -1,4 +1,4 @@
-"""In which layer does a decoder lose what it was told apart: does it tangle x and y again on the way to the picture?
+"""In which layer does a decoder lose the separation of x and y that its input has?
 
 Fig. 2 and Fig. 10 to 12: factorisation, linear decodability and the volume element of each layer's map of the grid, for
 the failing network (whole donut) and the composing one (stripes and a few bumps).
@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
-from recombine.experiments.liang2025 import _hole
-from recombine.experiments.liang2025.stripes import DONUT, STRIPES, Cell, learnt, train_conditions
-from recombine.experiments.liang2025.superposition import Settings as WideSettings
+from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt, train
+from recombine.experiments.liang2025.stripes import Settings as StripeSettings
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(WideSettings):
-    pass
+class Settings(StripeSettings):
+    steps: int = 800
+    """updates of each network"""
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=4, steps=40)
@@ -34,26 +34,30 @@ PAPER = Settings(seeds=20, block=1, steps=12500, learning_rate=1e-3, cosine=Fals
 MEASURES = ("additive", "factorisation", "probe", "hole_depth")
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _seeds.blocks(settings)]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings)
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    settings = cell.settings
-    trained, rows = train_conditions(cell, (DONUT, STRIPES), watch)
-    task = _hole.grid(settings)
+def run(cell: rc.Cell, watch) -> list[dict]:
+    trained, rows = train(cell, (DONUT, STRIPES), watch)
+
+    def found(i: int) -> dict:  # one network at a time: the activations of all would not fit
+        return rc.nan_if_diverged(
+            geometry(cell.settings, recorded(cell.settings, trained[i].model)), rows[i]["diverged_at"]
+        )
+
+    return [row | found(i) for i, row in enumerate(rows)]
+
+
+def recorded(settings: Settings, network) -> rc.Record:
+    """The answers of one network to every pair (x, y), with the activations of every hidden layer."""
+    task, kept = _hole.grid(settings), [f"layer{i}" for i in range(settings.depth + 1)]
     z = task.combinations[rc.whole(task.combinations)]
-    kept = [f"layer{i}" for i in range(settings.depth + 1)]
-
-    def seen(i: int) -> dict:  # one network at a time: activations of all would not fit
-        answer = rc.record(trained[i].model, task, z, key=_seeds.test_key(settings), keep=kept)
-        return _seeds.unless_lost(geometry(settings, answer), rows[i]["diverged_at"])
-
-    return [row | seen(i) for i, row in enumerate(rows)]
+    return rc.record(network, task, z, key=rc.key(settings.seed, "test"), keep=kept)
 
 
-def geometry(settings, answer: rc.Record) -> dict:
-    """Each measure as one number a layer, from the first hidden layer to the picture."""
+def geometry(settings: Settings, answer: rc.Record) -> dict:
+    """Each measure as one number per layer, from the first hidden layer to the output picture."""
     region = rc.square(answer.z, settings.low, settings.high)
     layers = [*answer.acts.values(), answer.y_hat]
     found = [on_layer(answer, layer.reshape(len(answer), -1).astype(float), region) for layer in layers]
@@ -73,121 +77,136 @@ def on_layer(answer: rc.Record, layer: np.ndarray, region: rc.Split) -> dict[str
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The measures on the truth, on noise, and on codes that are sums of one part's and the other's."""
-    task = _hole.grid(settings)
-    z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
-    noise = np.random.default_rng(settings.seed).normal(size=truth.y.shape)
-    region = rc.square(z, settings.low, settings.high)
+    """The measures on the truth, on noise, on sums of one code per part, on a memoriser, and before training."""
+    truth = _hole.bright(settings, _hole.truth(settings))
+    x, y = truth.z.T
+    noise = rc.rng(settings.seed, "noise").normal(size=truth.y.shape)
     systems = {
         "perfect": truth,
         "noise": truth.answering(noise),
-        "additive": truth.answering(noise[0][z[:, 0]] + noise[1][z[:, 1]]),
-        "nearest memory": rc.nearest_memory(truth, region.train),
+        "additive": truth.answering(noise[x] + noise[settings.size + y]),
+        "nearest memory": rc.nearest_memory(truth, rc.square(truth.z, settings.low, settings.high).train),
+        "untrained": recorded(settings, _hole.newborn(settings, _hole.decoder(settings, settings.depth))),
     }
-    return [{"condition": f"control: {n}", "seed": 0} | geometry(settings, s) for n, s in systems.items()]
-
-
-def at(table: pd.DataFrame, condition: str, measure: str, layer: int) -> pd.Series:
-    """A measure of one layer, by seed; 0 is the first hidden layer, -1 the picture, -2 the last hidden layer."""
-    return rc.by_seed(table, measure, condition=condition).apply(lambda values: values[layer])
-
-
-def last(table: pd.DataFrame, system: str, measure: str) -> float:
-    return float(at(table, f"control: {system}", measure, -1).iloc[0])
+    return rc.control_rows(lambda system: geometry(settings, system), systems)
 
 
 VOLUME = (
-    rc.Check("the truth has no hole in its volume", lambda t: 0.1 - abs(last(t, "perfect", "hole_depth")), 0.0),
-    rc.Check("a memoriser's volume collapses", lambda t: -last(t, "nearest memory", "hole_depth"), 0.6),
+    _show.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
+    _show.output_reads("nearest memory", "hole_depth", at_most=-0.6),
 )
 ADDITIVE = (
-    rc.Check("a sum of codes is additive", lambda t: last(t, "additive", "additive"), 0.999),
-    rc.Check("noise is not", lambda t: 0.3 - last(t, "noise", "additive"), 0.0),
+    _show.output_reads("additive", "additive", at_least=0.999),
+    _show.output_reads("noise", "additive", at_most=0.3),
 )
-FACTORS = (
-    rc.Check("the truth is factorised", lambda t: last(t, "perfect", "factorisation"), 0.99),
-    # Random directions in many dimensions are nearly orthogonal: if the score calls noise factorised, it may not judge.
-    rc.Check("noise is not: its score is at most 0.9", lambda t: 0.9 - last(t, "noise", "factorisation"), 0.0),
-)
+# Noise is not asked for a low score: random directions in many dimensions are nearly orthogonal, so that it reads .98.
+FACTORS = (_show.output_reads("perfect", "factorisation", at_least=0.99),)
 PROBE = (
-    rc.Check("nothing is read off noise", lambda t: 0.2 - last(t, "noise", "probe"), 0.0),
-    rc.Check("the truth is better than noise", lambda t: last(t, "perfect", "probe") - last(t, "noise", "probe"), 0.2),
+    _show.output_reads("noise", "probe", at_most=0.2),
+    rc.Check(
+        "probe of the control perfect minus that of noise",
+        lambda t: _show.output_of(t, "perfect", "probe") - _show.output_of(t, "noise", "probe"),
+        at_least=0.2,
+    ),
 )
-FITTED = (learnt(DONUT), learnt(STRIPES))
 
 
-def claim(name: str, says: str, source: str, *, effect, margin: float, unit: str, controls) -> rc.Claim:
-    return rc.Claim(name, says, source, effect, margin, unit, preconditions=FITTED, controls=controls)
+def fall(measure: str, condition: str):
+    """From the first hidden layer to the last."""
+    first, last = (_show.layer(measure, place, condition=condition) for place in (0, -2))
+    return lambda t: first(t) - last(t)
+
+
+def contrast(measure: str):
+    """The last hidden layer of the composing network minus that of the failing one."""
+    composing, failing = (_show.layer(measure, -2, condition=name) for name in (STRIPES, DONUT))
+    return lambda t: composing(t) - failing(t)
 
 
 CLAIMS = (
-    claim(
-        "volume collapses in the hole",
-        "In the failing network the volume element of the picture collapses over the hole.",
+    rc.Claim(
+        "the volume collapses in the hole",
+        "In the last hidden layer of the failing network, the volume element collapses over the hole.",
         "Fig. 2e,f",
-        effect=lambda t: -at(t, DONUT, "hole_depth", -1),
-        margin=0.6,
-        unit="decades of volume lost in the hole, at the picture",
+        effect=_show.layer("hole_depth", -2, condition=DONUT),
+        below=-0.6,
+        unit="decades of volume in the hole over the donut, last hidden layer",
+        fits=learnt(DONUT),
         controls=VOLUME,
     ),
-    claim(
-        "and not where it composes",
-        "With stripes the volume element stays within 0.35 decades through the hole.",
+    rc.Claim(
+        "the volume stays even where the network composes",
+        "With stripes the volume element of the last hidden layer stays within 0.35 decades through the hole.",
         "Fig. 4d",
-        effect=lambda t: 0.35 - at(t, STRIPES, "hole_depth", -1).abs(),
-        margin=0.0,
-        unit="0.35 minus the decades of volume gained or lost in the hole",
+        effect=lambda t: _show.layer("hole_depth", -2, condition=STRIPES)(t).abs(),
+        below=0.35,
+        unit="decades of volume gained or lost in the hole, last hidden layer",
+        fits=learnt(STRIPES),
         controls=VOLUME,
     ),
-    claim(
+    rc.Claim(
         "factorisation degrades with depth (the paper)",
-        "The factorisation score of the failing network falls from layer to layer.",
+        "The factorisation score of the failing network falls from the first hidden layer to the last.",
         "Fig. 2c,d",
-        effect=lambda t: at(t, DONUT, "factorisation", 0) - at(t, DONUT, "factorisation", -2),
-        margin=0.01,
+        effect=fall("factorisation", DONUT),
+        above=0.01,
         unit="factorisation, first minus last hidden layer",
+        fits=learnt(DONUT),
         controls=FACTORS,
     ),
-    claim(
+    rc.Claim(
         "factorisation tells failure from success",
         "The composing network keeps a higher factorisation score in its last hidden layer.",
         "the reading that Fig. 2 and 4 suggest",
-        effect=lambda t: at(t, STRIPES, "factorisation", -2) - at(t, DONUT, "factorisation", -2),
-        margin=0.01,
+        effect=contrast("factorisation"),
+        above=0.01,
         unit="factorisation of the last hidden layer, stripes minus donut",
+        fits=learnt(DONUT, STRIPES),
         controls=FACTORS,
     ),
-    claim(
+    rc.Claim(
         "decodability degrades with depth (the paper)",
-        "Linear decodability of x and y in the hole falls from layer to layer.",
+        "In the failing network, linear decodability of x and y in the hole falls from the first hidden layer to the"
+        " last.",
         "Fig. 2a,b, with a probe scored where it was not fitted",
-        effect=lambda t: at(t, DONUT, "probe", 0) - at(t, DONUT, "probe", -2),
-        margin=0.05,
+        effect=fall("probe", DONUT),
+        above=0.05,
         unit="R2 in the hole of a probe fitted outside it, first minus last hidden layer",
+        fits=learnt(DONUT),
         controls=PROBE,
     ),
-    claim(
-        "the additive share tells them apart (ours)",
+    rc.Claim(
+        "the additive share tells failure from success (ours)",
         "In the last hidden layer x and y add up in the composing network, and not in the failing one.",
         "our measure",
-        effect=lambda t: at(t, STRIPES, "additive", -2) - at(t, DONUT, "additive", -2),
-        margin=0.25,
+        effect=contrast("additive"),
+        above=0.25,
         unit="additive share of the last hidden layer, stripes minus donut",
+        fits=learnt(DONUT, STRIPES),
         controls=ADDITIVE,
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Each measure against the layer, a line a network: the failing ones red, the composing ones green."""
+    """Each measure against the layer, one line per network: failing ones red, composing ones green, untrained grey."""
     plots = rc.plots
     figure, axes = plots.panels(rows=1, columns=len(MEASURES), side=2.6)
     titles = ("additive share", "factorisation", "held-out probe R2", "volume in the hole (decades)")
+    groups = {
+        DONUT: (plots.BAD, rc.pick(table, condition=DONUT)),
+        STRIPES: (plots.GOOD, rc.pick(table, condition=STRIPES)),
+        "untrained": (plots.NEUTRAL, rc.pick(table, system="untrained")),
+    }
     for place, measure, title in zip(axes[0], MEASURES, titles, strict=True):
-        for condition, colour in ((DONUT, plots.BAD), (STRIPES, plots.GOOD)):
-            for i, values in enumerate(table[table.condition == condition][measure]):
-                place.plot(values, color=colour, alpha=0.7, linewidth=1, label=condition if i == 0 else None)
-        place.set(title=title, xlabel="layer (the last is the picture)")
+        for name, (colour, rows) in groups.items():
+            for i, values in enumerate(rows[measure]):
+                place.plot(values, color=colour, alpha=0.7, linewidth=1, label=name if i == 0 else None)
+        place.axvspan(settings.depth - 0.15, settings.depth + 0.15, color=plots.NEUTRAL, alpha=0.15, linewidth=0)
+        place.set(title=title, xlabel="layer (the last is the output)")
+    hidden = np.concatenate([values[:-1] for _, rows in groups.values() for values in rows["probe"]])
+    if np.isfinite(hidden).any():  # the probe of an output can be far below zero, which would hide the other layers
+        axes[0, MEASURES.index("probe")].set_ylim(np.nanmin(hidden) - 0.1, 1.1)
     axes[0, 0].legend(fontsize=7, frameon=False)
+    figure.suptitle("One line per network; grey band: the last hidden layer, which claims compare", fontsize=9)
     return figure

@@ -1,7 +1,7 @@
-"""What fills the gap when a network that turns a digit was never shown a range of angles: a turned digit, or a mixture?
+"""What fills a gap of angles that a network never saw: a rotated digit, or a mixture of the gap's edges?
 
-Fig. 9: one factor in place of two. The digit is a drawn "4", which needs no data, where the paper has one of MNIST
-(the settings `images` and `labels` name your own files of it), and the network a small MLP on (cos, sin) of the angle,
+Fig. 9: one factor in place of two. The digit is a synthetic "4", which needs no data, where the paper has one of MNIST
+(the settings `images` and `labels` name your own files of it). The network is a small MLP on (cos, sin) of the angle,
 where the paper's is convolutional.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
+from recombine.experiments._seeds import Seeded
 from recombine.experiments.liang2025 import _show
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_seeds.Seeded):
+class Settings(Seeded):
     """A digit, a gap of unseen angles, and an MLP."""
 
     low: int = 160
@@ -41,7 +41,7 @@ class Settings(_seeds.Seeded):
     learning_rate: float = 1e-3
     """AdamW's learning rate, falling to zero along a cosine"""
     images: str = ""
-    """your file of MNIST pictures (idx-ubyte, plain or gzipped), whose first 4 is turned; without it, a drawn 4"""
+    """your file of MNIST pictures (idx-ubyte, plain or gzipped), whose first 4 is rotated; without it, a synthetic 4"""
     labels: str = ""
     """the file of their labels"""
 
@@ -60,27 +60,19 @@ GPU = Settings(seeds=16, block=16, width=512, steps=10_000)
 PAPER = Settings(seeds=20, width=1024, depth=4, steps=50_000)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One block of seeds, and which digit they turn: other content of the same files makes another cell."""
-
-    settings: Settings
-    digit: str
-    members: tuple[int, ...]
-
-
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: Settings) -> list[rc.Cell]:
+    """One cell per block of seeds; other content of the same files makes another cell."""
     name = hashlib.sha256(digit(settings).tobytes()).hexdigest()[:12] if settings.images else "drawn"
-    return [Cell(settings, name, members) for members in _seeds.blocks(settings)]
+    return rc.cells(settings, [{"digit": name}])
 
 
 def digit(settings: Settings) -> np.ndarray:
-    """The picture that is turned: the drawn 4, or the first 4 of the user's own files."""
+    """The picture that is rotated: the synthetic 4, or the first 4 of the user's own files."""
     if not settings.images:
         return rc.drawn_four()
     picture = rc.load_digit(Path(settings.images), Path(settings.labels))
     if picture.shape[0] != picture.shape[1]:
-        raise rc.UserError(f"a picture to turn is square, those of {settings.images} are {picture.shape}")
+        raise rc.UserError(f"a picture to rotate is square, those of {settings.images} are {picture.shape}")
     return picture
 
 
@@ -95,28 +87,21 @@ def _turning(side: int, pixels: bytes) -> rc.Task:
     return rc.rotation(np.frombuffer(pixels, np.float32).reshape(side, side))
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    import jax
+def mlp(settings: Settings):
+    side = len(digit(settings))
+    return lambda key: rc.MLPDecoder(2, side, width=settings.width, depth=settings.depth, key=key)
 
+
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, task = cell.settings, turning(cell.settings)
     split = rc.gap(task.combinations, settings.low, settings.high)
-
-    side = len(digit(settings))
-
-    def make(key):
-        return rc.MLPDecoder(2, side, width=settings.width, depth=settings.depth, key=key)
-
     recipe = rc.Recipe(settings.steps, optimiser=rc.adamw_cosine)
     keys, dials = rc.member_keys(settings.seed, cell.members), {"learning_rate": settings.learning_rate}
-    trained = rc.population(task, split, make, keys, recipe, dials=dials, watch=watch)
-    asked = jax.random.fold_in(jax.random.key(settings.seed), 2**31 - 1)
-    rows = []
-    for i, answer in enumerate(rc.records(trained.model, task, task.combinations, key=asked)):
-        watch.recorded(f"seed-{cell.members[i]}", answer)
-        lost = trained.diverged_at[i]
-        who = {"condition": "network", "seed": cell.members[i], "diverged_at": int(lost)}
-        rows.append(who | _seeds.unless_lost(measures(settings, answer), lost))
-    return rows
+    trained = rc.population(task, split, mlp(settings), keys, recipe, dials=dials, watch=watch)
+    answers = rc.records(trained.model, task, task.combinations, key=rc.key(settings.seed, "test"))
+    for seed, answer in zip(cell.members, answers, strict=True):
+        watch.recorded(f"seed-{seed}", answer)
+    return rc.rows(trained, [{"seed": seed} for seed in cell.members], [measures(settings, a) for a in answers])
 
 
 def mixtures(settings: Settings, truth: np.ndarray) -> np.ndarray:
@@ -143,69 +128,58 @@ def measures(settings: Settings, answer: rc.Record) -> dict:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The same measures on a perfect solver and on one that fills the gap with mixtures of its edges."""
-    import jax
-
-    task = turning(settings)
-    truth = rc.truth(task, task.combinations, key=jax.random.key(settings.seed))
+    """The same measures on a perfect solver, one that fills the gap with mixtures, and an untrained network."""
+    task, key = turning(settings), rc.key(settings.seed, "test")
+    truth = rc.truth(task, task.combinations, key=key)
     inside = rc.gap(truth.z, settings.low, settings.high).held_out[:, None, None]
-    mixing = truth.answering(np.where(inside, mixtures(settings, truth.y), truth.y))
-    systems = {"perfect": truth, "mixing": mixing}
-    return [{"condition": f"control: {n}", "seed": 0} | measures(settings, s) for n, s in systems.items()]
+    born = rc.newborn(mlp(settings), rc.key(settings.seed, "untrained")[None])
+    systems = {
+        "perfect": truth,
+        "mixing": truth.answering(np.where(inside, mixtures(settings, truth.y), truth.y)),
+        "untrained": rc.records(born, task, task.combinations, key=key)[0],
+    }
+    return rc.control_rows(partial(measures, settings), systems)
 
 
-def of(table: pd.DataFrame, column: str) -> pd.Series:
-    return rc.by_seed(table, column, condition="network")
+def known(system: str, first: str, second: str):
+    """One column minus another of a system whose answer is known."""
+    return lambda t: rc.control(t, system, first) - rc.control(t, system, second)
 
 
-FITS = rc.Check(
-    "every network's error on the angles it saw is at most 0.005",
-    lambda t: 0.005 - of(t, "mse_seen").max(),
-    at_least=0.0,
-)
-
+FITS = (rc.fitted("mse_seen", at_most=0.005),)
 CLAIMS = (
     rc.Claim(
-        "the gap is not filled",
+        "the error peaks in the gap of angles",
         "The error peaks in the gap: it is at least eight times that on the angles seen.",
         "Fig. 9a",
-        effect=lambda t: (of(t, "mse_gap") / of(t, "mse_seen")).apply(log10),
-        margin=log10(8),
+        effect=_show.log_over("mse_gap", "mse_seen"),
+        above=log10(8),
         unit="log10 of the error in the gap over the error outside it",
-        preconditions=(FITS,),
+        fits=FITS,
         controls=(
-            rc.Check(
-                "a perfect solver has no error in the gap, and mixtures of its edges have some",
-                lambda t: _show.control("mixing", "mse_gap", t) - _show.control("perfect", "mse_gap", t),
-                at_least=1e-2,
-            ),
+            rc.reads("perfect", "mse_gap", at_most=0.0),
+            rc.reads("mixing", "mse_gap", at_least=1e-2),
         ),
     ),
     rc.Claim(
-        "it is filled with a mixture",
-        "In the middle of the gap the network draws a mixture of the two edges rather than the turned digit.",
-        "Fig. 9 (linear mixes)",
-        effect=lambda t: of(t, "r_mixture") - of(t, "r_truth"),
-        margin=0.1,
+        "the gap of angles is filled with a mixture of its edges",
+        "In the middle of the gap the answer is like a mixture of the two edges rather than like the rotated digit.",
+        "Fig. 9c, 9d",
+        effect=_show.minus("r_mixture", "r_truth"),
+        above=0.1,
         unit="correlation with the mixture of the edges, minus with the truth",
-        preconditions=(FITS,),
+        fits=FITS,
         controls=(
-            rc.Check(
-                "mixtures read as mixtures and a perfect solver as the truth, by 0.1 each",
-                lambda t: min(
-                    _show.control("mixing", "r_mixture", t) - _show.control("mixing", "r_truth", t),
-                    _show.control("perfect", "r_truth", t) - _show.control("perfect", "r_mixture", t),
-                ),
-                at_least=0.1,
-            ),
+            rc.Check("a mixture reads as a mixture", known("mixing", "r_mixture", "r_truth"), at_least=0.1),
+            rc.Check("a perfect solver reads as the truth", known("perfect", "r_truth", "r_mixture"), at_least=0.1),
         ),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """The error by angle with the gap shaded, what one network draws in its middle, and the correlations."""
-    plots, rows = rc.plots, table[table.condition == "network"].sort_values("seed")
+    """Error by angle with the gap shaded, one network's answer in its middle, and the numbers that are judged."""
+    plots, rows = rc.plots, rc.networks(table).sort_values("seed")
     figure, axes = plots.panels(rows=2, columns=5)
     titles = ("edge of the gap", "network's answer", "truth", "mixture of the edges", "other edge")
     for place, title, picture in zip(axes[0], titles, rows.iloc[0]["pictures"], strict=True):
@@ -214,9 +188,13 @@ def figure(settings: Settings, table: pd.DataFrame):
         axes[1, 0].semilogy(errors, color=plots.BAD, alpha=0.6, linewidth=0.8)
     axes[1, 0].axvspan(settings.low, settings.high, color=plots.NEUTRAL, alpha=0.2)
     axes[1, 0].set(xlabel="degrees", ylabel="squared error", title="the gap is shaded")
+    for place, column in enumerate(("mse_seen", "mse_gap")):
+        axes[1, 1].semilogy([place] * len(rows), rows[column], "o", color=plots.BAD, alpha=0.75, markersize=4)
+    axes[1, 1].set_xticks((0, 1), ("seen", "gap"))
+    axes[1, 1].set(xlim=(-0.6, 1.6), title="error at the angles\n(one dot per network)")
     groups = {"mixture": rows["r_mixture"].to_numpy(), "truth": rows["r_truth"].to_numpy()}
-    plots.dots(axes[1, 1], groups, colour=plots.BAD)
-    axes[1, 1].set_title("correlation in mid-gap with")
-    for column in (2, 3, 4):
+    plots.dots(axes[1, 2], groups, colour=plots.BAD)
+    axes[1, 2].set_title("correlation in mid-gap with")
+    for column in (3, 4):
         axes[1, column].axis("off")
     return figure

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments import _seeds
 from recombine.experiments.liang2025 import _hole, _show
 
 if TYPE_CHECKING:
@@ -42,16 +41,8 @@ PAPER = Settings(seeds=20, steps=6250, **AS_RELEASED, **FULL)
 DONUT, STRIPES, BUMPS = "whole donut", "stripes + bumps", "bumps only"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of every condition for one block of seeds."""
-
-    settings: Settings
-    members: tuple[int, ...]
-
-
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _seeds.blocks(settings)]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings)
 
 
 def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
@@ -67,83 +58,76 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     return {name: rc.narrow(region, rows) for name, rows in kept.items()}
 
 
-def train_conditions(cell: Cell, names: Sequence[str], watch):
+def train(cell: rc.Cell, names: Sequence[str], watch):
     """The networks of some conditions in one population, and their rows."""
     settings = cell.settings
+    data, _ = _hole.data_and_life(settings, cell.members)
+    sets = [training_sets(settings, key) for key in data]
     return _hole.train_conditions(
         settings,
         _hole.grid(settings),
         _hole.decoder(settings, settings.depth),
         members=cell.members,
-        sets=lambda key: {name: training_sets(settings, key)[name] for name in names},
+        sets=[{name: one[name] for name in names} for one in sets],
         watch=watch,
     )
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    return train_conditions(cell, (DONUT, STRIPES, BUMPS), watch)[1]
+def run(cell: rc.Cell, watch) -> list[dict]:
+    return train(cell, (DONUT, STRIPES, BUMPS), watch)[1]
 
 
-controls = _hole.controls
+def controls(settings: Settings) -> list[dict]:
+    return [*_hole.controls(settings), _hole.untrained_row(settings, settings.depth)]
 
-NOT_COMPOSING = ("blind", *_show.MEMORISERS)
 
 EQUAL_DATA = rc.Check(
-    "both small training sets have equally many pictures",
-    lambda t: -(rc.by_seed(t, "images", condition=STRIPES) - rc.by_seed(t, "images", condition=BUMPS)).abs().max(),
-    at_least=0.0,
+    "difference in the number of pictures of the two small training sets",
+    lambda t: rc.difference("images", STRIPES, BUMPS)(t).abs().max(),
+    at_most=0.0,
 )
 
 
-def learnt(condition: str) -> rc.Check:
+def learnt(*conditions: str):
     """A network that has not learnt what it was shown says nothing about what it was not."""
-    return rc.Check(
-        f"{condition}: every network places at least 95 % of the bumps it was trained on within one pixel",
-        lambda t: rc.by_seed(t, "accuracy1_trained", condition=condition).min(),
-        at_least=0.95,
-    )
+    return (rc.fitted("accuracy1_trained", at_least=0.95, condition=conditions),)
 
 
 CLAIMS = (
     rc.Claim(
-        "stripes compose",
+        "stripes make the decoder compose",
         "Trained on stripes and a few bumps, the decoder draws bumps in the hole, where it saw none.",
         "Fig. 4b; section 4.2",
-        effect=lambda t: rc.by_seed(t, "accuracy1_hole", condition=STRIPES),
-        margin=0.8,
+        effect=rc.value("accuracy1_hole", condition=STRIPES),
+        above=0.8,
         unit="accuracy within 1 pixel, whole hole",
-        preconditions=(learnt(STRIPES),),
-        controls=_show.peak_controls("accuracy1_hole", NOT_COMPOSING, at_most=0.5),
+        fits=learnt(STRIPES),
+        controls=_show.peak_controls("accuracy1_hole", _show.NOT_COMPOSING, at_most=0.5),
     ),
     rc.Claim(
-        "stripes beat bumps",
+        "stripes beat equally many bumps",
         "Stripes do what the same number of bumps does not.",
         "Fig. 4b,c",
-        effect=lambda t: (
-            rc.by_seed(t, "accuracy0_interior", condition=STRIPES)
-            - rc.by_seed(t, "accuracy0_interior", condition=BUMPS)
-        ),
-        margin=0.5,
+        effect=rc.difference("accuracy0_interior", STRIPES, BUMPS),
+        above=0.5,
         unit="exact accuracy in the interior, stripes minus bumps only",
-        preconditions=(EQUAL_DATA, learnt(STRIPES), learnt(BUMPS)),
-        controls=_show.peak_controls("accuracy0_interior", NOT_COMPOSING, at_most=0.1),
+        preconditions=(EQUAL_DATA,),
+        fits=learnt(STRIPES, BUMPS),
+        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
     ),
     rc.Claim(
-        "few pictures beat all bumps",
+        "stripes and a few bumps beat all bumps",
         "A few stripes and bumps compose where every bump of the donut, several times as many pictures, does not.",
         "Fig. 1b and Fig. 4b",
-        effect=lambda t: (
-            rc.by_seed(t, "accuracy0_interior", condition=STRIPES)
-            - rc.by_seed(t, "accuracy0_interior", condition=DONUT)
-        ),
-        margin=0.5,
+        effect=rc.difference("accuracy0_interior", STRIPES, DONUT),
+        above=0.5,
         unit="exact accuracy in the interior, stripes minus donut",
-        preconditions=(learnt(STRIPES), learnt(DONUT)),
-        controls=_show.peak_controls("accuracy0_interior", NOT_COMPOSING, at_most=0.1),
+        fits=learnt(STRIPES, DONUT),
+        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    columns = {name: table[table.condition == name] for name in (DONUT, BUMPS, STRIPES)}
+    columns = {name: rc.pick(table, condition=name) for name in (DONUT, BUMPS, STRIPES)}
     return _show.figure(settings, table, columns, good=[STRIPES])

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
-from recombine.experiments.liang2025 import _hole
-from recombine.experiments.liang2025.amounts import BUMPS_LEARNT, STRIPES_LEARNT, condition, training_sets
+from recombine.experiments.liang2025 import _hole, _show
 from recombine.experiments.liang2025.amounts import Settings as AmountSettings
+from recombine.experiments.liang2025.amounts import condition, encoding, training_sets
 from recombine.experiments.liang2025.stripes import DONUT
 
 if TYPE_CHECKING:
@@ -38,43 +37,39 @@ PAPER = Settings(seeds=20, block=10, bumps=(0, 50, 100), steps=12_500, cosine=Fa
 MEASURES = ("stripe_share", "bump_share")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The networks of every condition for one block of seeds."""
-
-    settings: Settings
-    members: tuple[int, ...]
-
-
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, members) for members in _seeds.blocks(settings)]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings)
 
 
 def conditions(settings: Settings) -> tuple[str, ...]:
     return (*map(condition, settings.bumps), DONUT)
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    settings, task = cell.settings, _hole.grid(cell.settings)
+def run(cell: rc.Cell, watch) -> list[dict]:
+    settings, encode = cell.settings, encoding(cell.settings)
+    task, (data, _) = _hole.grid(settings, encode), _hole.data_and_life(settings, cell.members)
     trained, rows = _hole.train_conditions(
         settings,
         task,
-        _hole.decoder(settings, settings.depth),
+        _hole.decoder(settings, settings.depth, encode),
         members=cell.members,
-        sets=lambda key: training_sets(settings, key) | {DONUT: _hole.donut(settings, task)},
+        sets=[training_sets(settings, key) | {DONUT: _hole.donut(settings, task)} for key in data],
         watch=watch,
     )
 
-    def seen(i: int) -> dict:
+    def found(i: int) -> dict:
         network = trained[i].model
-        layers = rc.layer_geometry(network, rc.local_bump(settings.size, settings.sigma), settings.size)
-        found = shares({name: layer.energies for name, layer in layers.items()})
-        found |= {
-            f"units_{name}": maps(settings, task, network, name, layers[name].energies) for name in drawn(settings)
-        }
-        return _seeds.unless_lost(found, rows[i]["diverged_at"])
+        energies = by_layer(settings, network)
+        units = {f"units_{n}": maps(settings, task, network, n, energies[n]) for n in shown_layers(settings)}
+        return rc.nan_if_diverged(shares(energies) | units, rows[i]["diverged_at"])
 
-    return [row | seen(i) for i, row in enumerate(rows)]
+    return [row | found(i) for i, row in enumerate(rows)]
+
+
+def by_layer(settings: Settings, network) -> dict[str, np.ndarray]:
+    """The variances V_x, V_y and V_xy of the units of each layer."""
+    layers = rc.layer_geometry(network, encoding(settings), settings.size)
+    return {name: layer.energies for name, layer in layers.items()}
 
 
 def shares(energies: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -86,8 +81,8 @@ def shares(energies: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return dict(zip(MEASURES, np.array(sums).T, strict=True))
 
 
-def drawn(settings: Settings) -> tuple[str, str]:
-    """The layers whose units are drawn: the first, and the last but the picture."""
+def shown_layers(settings: Settings) -> tuple[str, str]:
+    """The layers whose units are plotted: the first and the last hidden layer."""
     return "layer0", f"layer{settings.depth}"
 
 
@@ -101,96 +96,105 @@ def maps(settings: Settings, task: rc.Task, network, layer: str, energies: np.nd
     thirds = np.array_split(np.arange(total.size), 3)
     rows = np.array([part[np.argmax(total[part])] for part in thirds])
     z = task.combinations[rc.whole(task.combinations)]
-    answer = rc.record(
-        _units.Units(network, layer, jnp.asarray(rows)), task, z, key=_seeds.test_key(settings), keep=["units"]
-    )
+    units = _units.Units(network, layer, jnp.asarray(rows))
+    answer = rc.record(units, task, z, key=rc.key(settings.seed, "test"), keep=["units"])
     return np.moveaxis(rc.on_grid(answer, answer.acts["units"]), -1, 0).swapaxes(1, 2)
 
 
 def controls(settings: Settings) -> list[dict]:
     """The shares on units that follow one coordinate each, on sums of both, on true bumps; and before any training."""
-    task = _hole.grid(settings)
-    z = task.combinations[rc.whole(task.combinations)]
-    truth = _hole.bright(settings, rc.truth(task, z, key=_seeds.test_key(settings)))
-    x, y = (np.eye(settings.size)[v] for v in z.T)
-    systems = {"one coordinate": np.concatenate([x, y], axis=1), "a sum": x + y, "bumps": truth.y.reshape(len(z), -1)}
-    fresh = _hole.decoder(settings, settings.depth)(_seeds.test_key(settings))
-    layers = rc.layer_geometry(fresh, rc.local_bump(settings.size, settings.sigma), settings.size)
-    untrained = shares({name: layer.energies for name, layer in layers.items()})
-    rows = [{"condition": "control: untrained", "seed": 0} | untrained]
-    for name, units in systems.items():
+    truth = _hole.bright(settings, _hole.truth(settings))
+    x, y = (np.eye(settings.size)[v] for v in truth.z.T)
+    systems = {
+        "one coordinate": np.concatenate([x, y], axis=1),
+        "a sum": x + y,
+        "bumps": truth.y.reshape(len(truth), -1),
+    }
+
+    def energies(units: np.ndarray) -> dict[str, np.ndarray]:
         parts = rc.anova_energies(rc.on_grid(truth, units))
-        found = shares({"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])})
-        rows.append({"condition": f"control: {name}", "seed": 0} | found)
-    return rows
+        return {"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])}
 
-
-def at(table: pd.DataFrame, which: str, column: str, layer: int) -> pd.Series:
-    """A share of one layer, by seed; 0 is the first hidden layer, -2 the last hidden layer, -1 the picture."""
-    return rc.by_seed(table, column, condition=which).apply(lambda values: values[layer])
+    network = _hole.newborn(settings, _hole.decoder(settings, settings.depth, encoding(settings)))
+    untrained = {"system": "untrained", "seed": 0, **shares(by_layer(settings, network))}
+    return [untrained, *rc.control_rows(lambda units: shares(energies(units)), systems)]
 
 
 def some_bumps(table: pd.DataFrame) -> str:
     """The condition with the second smallest number of bumps, of which the claims speak."""
-    names = [c for c in table.condition.unique() if c.startswith("stripes + ")]
+    names = [c for c in rc.networks(table)["condition"].unique() if c.startswith("stripes + ")]
     return sorted(names, key=lambda name: int(name.removeprefix("stripes + ")))[1]
 
 
-def first(table: pd.DataFrame, system: str, column: str) -> float:
-    return float(at(table, f"control: {system}", column, 0).iloc[0])
+def composing(column: str, layer: int):
+    """A share of one layer of the networks trained on stripes and some bumps, by seed."""
+    return lambda t: _show.layer(column, layer, condition=some_bumps(t))(t)
 
 
+def failing(column: str, layer: int):
+    """A share of one layer of the networks trained on the whole donut, by seed."""
+    return _show.layer(column, layer, condition=DONUT)
+
+
+def learnt(*kinds: str) -> tuple:
+    """What networks must have learnt, as in `amounts`; a kind is a condition, or SOME for stripes and some bumps."""
+
+    def fitted(column: str, **bounds: float):
+        return lambda t: rc.fitted(column, condition=[some_bumps(t) if k == SOME else k for k in kinds], **bounds)(t)
+
+    return fitted("loss", at_most=0.005), fitted("accuracy1_trained", at_least=0.95)
+
+
+SOME = "some bumps"
 STRIPE = (
-    rc.Check("units of one coordinate are stripes", lambda t: first(t, "one coordinate", "stripe_share"), 0.99),
-    rc.Check("units of a sum are not", lambda t: 0.1 - first(t, "a sum", "stripe_share"), 0.0),
-    rc.Check("bumps are not", lambda t: 0.5 - first(t, "bumps", "stripe_share"), 0.0),
+    _show.output_reads("one coordinate", "stripe_share", at_least=0.99),
+    _show.output_reads("a sum", "stripe_share", at_most=0.1),
+    _show.output_reads("bumps", "stripe_share", at_most=0.5),
 )
 BUMP = (
-    rc.Check("bumps are bumps", lambda t: first(t, "bumps", "bump_share"), 0.5),
-    rc.Check("units of a sum are not", lambda t: 0.1 - first(t, "a sum", "bump_share"), 0.0),
+    _show.output_reads("bumps", "bump_share", at_least=0.5),
+    _show.output_reads("a sum", "bump_share", at_most=0.1),
 )
-LEARNT = (STRIPES_LEARNT, BUMPS_LEARNT)
-
-
-def claim(name: str, says: str, source: str, *, effect, margin: float, unit: str, controls) -> rc.Claim:
-    return rc.Claim(name, says, source, effect, margin, unit, preconditions=LEARNT, controls=controls)
-
 
 CLAIMS = (
-    claim(
-        "stripes early (the paper)",
+    rc.Claim(
+        "the first hidden layer is tuned to single coordinates (our reading)",
         "With stripes in training, the first hidden layer follows one coordinate at a time.",
-        "Fig. 4e; Fig. 15",
-        effect=lambda t: at(t, some_bumps(t), "stripe_share", 0),
-        margin=0.5,
+        "Fig. 4e and Fig. 15, read as units that vary along one coordinate only; a sum of stripes reads 0 here",
+        effect=composing("stripe_share", 0),
+        above=0.5,
         unit="stripe share of the first hidden layer, stripes + bumps",
+        fits=learnt(SOME),
         controls=STRIPE,
     ),
-    claim(
-        "but also where it fails (ours)",
-        "The first hidden layer of the failing network does so too.",
+    rc.Claim(
+        "a failing network's first hidden layer is tuned to single coordinates (ours)",
+        "The first hidden layer of the failing network follows one coordinate at a time too.",
         "our contrast",
-        effect=lambda t: at(t, DONUT, "stripe_share", 0),
-        margin=0.5,
+        effect=failing("stripe_share", 0),
+        above=0.5,
         unit="stripe share of the first hidden layer, whole donut",
+        fits=learnt(DONUT),
         controls=STRIPE,
     ),
-    claim(
-        "bumps late (the paper)",
+    rc.Claim(
+        "conjunctions grow with depth (the paper)",
         "With stripes in training, conjunctions of x and y grow from the first hidden layer to the last.",
         "Fig. 4f; Fig. 15",
-        effect=lambda t: at(t, some_bumps(t), "bump_share", -2) - at(t, some_bumps(t), "bump_share", 0),
-        margin=0.0,
+        effect=lambda t: composing("bump_share", -2)(t) - composing("bump_share", 0)(t),
+        above=0.0,
         unit="bump share, last minus first hidden layer, stripes + bumps",
+        fits=learnt(SOME),
         controls=BUMP,
     ),
-    claim(
-        "more so where it fails (ours)",
+    rc.Claim(
+        "late conjunctions are stronger in the failing network (ours)",
         "Late conjunctions are stronger in the network that fails than in the one that composes.",
         "our contrast",
-        effect=lambda t: at(t, DONUT, "bump_share", -2) - at(t, some_bumps(t), "bump_share", -2),
-        margin=0.1,
+        effect=lambda t: failing("bump_share", -2)(t) - composing("bump_share", -2)(t),
+        above=0.1,
         unit="bump share of the last hidden layer, donut minus stripes + bumps",
+        fits=learnt(SOME, DONUT),
         controls=BUMP,
     ),
 )
@@ -201,8 +205,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     plots, names = rc.plots, conditions(settings)
     figure, axes = plots.panels(rows=7, columns=len(names), side=1.7)
     for column, name in enumerate(names):
-        rows = table[table.condition == name].sort_values("seed")
-        for half, layer in enumerate(drawn(settings)):
+        rows = rc.pick(table, condition=name).sort_values("seed")
+        for half, layer in enumerate(shown_layers(settings)):
             for unit, values in enumerate(rows.iloc[0][f"units_{layer}"]):
                 top = max(float(np.max(values)), 1e-6)
                 title = name if not half and not unit else ""
@@ -211,9 +215,11 @@ def figure(settings: Settings, table: pd.DataFrame):
             for i, values in enumerate(rows[measure]):
                 label = measure.replace("_", " ") if not i else None
                 axes[6, column].plot(values, color=colour, alpha=0.6, linewidth=1, label=label)
+            for values in rc.pick(table, system="untrained")[measure]:
+                axes[6, column].plot(values, ":", color=colour, linewidth=1.5)
         axes[6, column].set(ylim=(0, 1), xlabel="layer")
     axes[1, 0].set_ylabel("units of the\nfirst hidden layer")
     axes[4, 0].set_ylabel("units of the\nlast hidden layer")
-    axes[6, 0].set_ylabel("share of variance")
+    axes[6, 0].set_ylabel("share of variance\n(dotted: untrained)")
     axes[6, 0].legend(fontsize=6, frameon=False)
     return figure

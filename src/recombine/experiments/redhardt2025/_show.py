@@ -1,4 +1,4 @@
-"""How the experiments of this paper are judged and drawn."""
+"""How the experiments of this paper are judged and plotted."""
 
 from __future__ import annotations
 
@@ -12,50 +12,30 @@ import recombine as rc
 if TYPE_CHECKING:
     import pandas as pd
 
+FIT = 0.9
+"""R^2 on training tasks from which on a student has learnt what it was trained on."""
 
-def control(name: str, table: pd.DataFrame) -> float:
-    """R^2 on unseen tasks of a made-up student."""
-    return float(rc.by_seed(table, "r2_unseen", condition=f"control: {name}").iloc[0])
+
+def fits(**where):
+    """By seed, whether the students that match have learnt the tasks they were trained on."""
+    return rc.fitted("r2_seen", at_least=FIT, **where)
+
+
+def reads(system: str, column: str, **bounds: float) -> rc.Check:
+    """The check that a system whose answer is known has the R^2 that it must, where it has one."""
+    value = rc.reads(system, column).value
+    return rc.Check(f"{column} of the control {system}", lambda t: value(t[t[column].notna()]), **bounds)
 
 
 R2_CONTROLS = (
-    rc.Check("a perfect student's R2 is 1", lambda t: control("perfect", t), at_least=0.999),
-    rc.Check("one that knows only means has none", lambda t: 0.05 - control("mean", t), at_least=0.0),
-    rc.Check(
-        "one that answers as the nearest seen task stays below 0.7", lambda t: 0.7 - control("nearest task", t), 0.0
-    ),
+    reads("perfect", "r2_unseen", at_least=0.999),
+    reads("mean", "r2_unseen", at_most=0.05),
+    reads("nearest task", "r2_unseen", at_most=0.7),
 )
 
 
-def trained(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of students, without controls."""
-    return table[table["diverged_at"].notna()]
-
-
-def fitted(at_least: float, **where) -> rc.Check:
-    """A student that has not learnt the tasks it was shown says nothing about others."""
-
-    def worst(table: pd.DataFrame) -> float:
-        rows = trained(table)
-        for name, value in where.items():
-            rows = rows[rows[name].isin(value if isinstance(value, list) else [value])]
-        return rows["r2_seen"].min()
-
-    named = {k: ", ".join(map(str, v)) if isinstance(v, list) else v for k, v in where.items()}
-    which = "; ".join(f"{k} {v}" for k, v in named.items()) or "every student"
-    return rc.Check(f"{which}: R2 on tasks it was shown is at least {at_least:g}", worst, at_least)
-
-
-def least(series: Sequence[pd.Series]) -> pd.Series:
-    """Of each seed the smallest; lost if one of its students is."""
-    lowest = series[0]
-    for other in series[1:]:
-        lowest = lowest.where(lowest.isna() | (lowest < other), other)
-    return lowest
-
-
 def lines(axes, groups: dict[str, pd.DataFrame], x: str, y: str, colours: Sequence[str]) -> None:
-    """A thin line a seed and a thick one for the mean, one colour a group."""
+    """A thin line per seed and a thick one for the mean, one colour per group."""
     for (name, rows), colour in zip(groups.items(), colours, strict=False):
         for _, seed in rows.groupby("seed"):
             one = seed.sort_values(x)
@@ -65,12 +45,15 @@ def lines(axes, groups: dict[str, pd.DataFrame], x: str, y: str, colours: Sequen
 
 
 def by_layer(axes, rows: pd.DataFrame, colour: str, label: str, *, first: int = 0) -> None:
-    """How well the constituents are read off each layer: a thin line a seed, from the code (0) or a later layer on."""
+    """R^2 of the constituents decoded from each layer, plotted as -1 where lower: a thin line per seed.
+
+    Layer 0 is the task encoding; `first` is the first layer that is plotted.
+    """
     values = np.maximum(np.stack(list(rows["probes_unseen"])), -1)[:, first:]
     layers = range(first, first + values.shape[1])
     axes.plot(layers, values.T, color=colour, alpha=0.25, linewidth=0.8)
     axes.plot(layers, values.mean(axis=0), "o-", color=colour, markersize=4, label=label)
-    axes.set(xlabel="layer (0 is the code)", xticks=layers, ylim=(-1.05, 1.05))
+    axes.set(xlabel="layer (0 is the task encoding)", xticks=layers, ylim=(-1.05, 1.05))
 
 
 def r2_limits(axes, values: pd.Series) -> None:

@@ -1,36 +1,31 @@
 """How many neurons does a network need to compose, if it is built rather than trained?
 
-Theorem 3.1: O(1 / sqrt(error) + modules) neurons are enough. Networks are written down from a teacher's weights, a
-teacher for every seed, and asked many tasks; beside them stand students of several sizes, trained on most of them.
+Theorem 3.1: O(1 / sqrt(error) + modules) neurons are enough. Networks are written down from a teacher's weights, one
+teacher per seed, and evaluated on many tasks; beside them stand students of several sizes, trained on most of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
-from recombine.experiments.redhardt2025 import _show, _students
+from recombine.experiments.redhardt2025 import _built, _settings, _show, _students
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AT = 16
-"""Pieces at which different numbers of modules are compared."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_students.StudentSettings):
+class Settings(_settings.StudentSettings):
     numbers: tuple[int, ...] = (4, 8, 16, 32, 64)
     """numbers of modules to build for"""
     pieces: tuple[int, ...] = (4, 8, 16, 32)
     """straight pieces that stand for a square, and so a built network's ReLUs for each; 16 is among them"""
     points: int = 10_000
-    """tasks asked of a built network, one input each"""
+    """tasks on which a built network is evaluated, one input each"""
     modules: int = 8
     """modules of the teachers for which built and trained networks are compared"""
     also: tuple[int, ...] = (16,)
@@ -49,8 +44,8 @@ class Settings(_students.StudentSettings):
             values = getattr(self, name)
             if len(values) < 2 or list(values) != sorted(set(values)) or values[0] < 1:
                 raise rc.UserError(f"{name} must be two or more rising numbers, got {values}")
-        if AT not in self.pieces or self.modules not in self.numbers:
-            raise rc.UserError(f"pieces must include {AT}, and numbers {self.modules}")
+        if _built.AT not in self.pieces or self.modules not in self.numbers:
+            raise rc.UserError(f"pieces must include {_built.AT}, and numbers {self.modules}")
         if self.hot > self.numbers[0]:
             raise rc.UserError(f"a task cannot have {self.hot} of {self.numbers[0]} modules")
         if min(self.also, default=self.modules + 1) <= self.modules:
@@ -60,7 +55,7 @@ class Settings(_students.StudentSettings):
 
 
 QUICK = Settings(
-    **_students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)}
+    **_settings.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)}
 )
 LAPTOP = Settings()
 GPU = Settings(
@@ -73,93 +68,46 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_students.FULL,
+    **_settings.FULL,
 )
 PAPER = replace(GPU, seeds=10, also=(32,), steps=300_000, learning_rate=3e-4, cosine=False)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Networks built, and students trained where asked, for one number of modules and one block of seeds."""
-
-    settings: Settings
-    modules: int
-    members: tuple[int, ...]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"modules": modules} for modules in sorted({*settings.numbers, *settings.also})])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    numbers = sorted({*settings.numbers, *settings.also})
-    return [Cell(settings, modules, members) for modules in numbers for members in _seeds.blocks(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, watch) -> list[dict]:
     settings, rows = cell.settings, []
     if cell.modules in settings.numbers:
-        rows += [row for seed in cell.members for row in built(settings, cell.modules, seed, watch)]
+        rows += [row for seed in cell.members for row in _built.built(settings, cell.modules, seed, watch)]
     if cell.modules in (settings.modules, *settings.also):
         widths = (*settings.narrower, settings.width)
         rows += [row for width in widths for row in trained(settings, cell, width, watch)]
     return rows
 
 
-def teacher(settings: Settings, modules: int, seed: int):
-    """The teacher of a seed, the same that students learn from, as the construction takes it."""
-    taught = replace(rc.teacher_of(_students.family(settings, 1)), modules=modules, teachers=seed + 1)
-    layer = taught.weights.layers[0][-modules:].astype(float)
-    return rc.Hyperteacher(layer[:, :-1], layer[:, -1], taught.weights.read_out[-1].astype(float), settings.hot)
-
-
-def questions(settings: Settings, modules: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Masks of up to `hot` modules, all equally likely, times .5, .6, .., 1; inputs uniform on [-1, 1]."""
-    rng = np.random.default_rng([settings.seed, modules, seed, 2**31 - 6])
-    sizes = np.arange(1, settings.hot + 1)
-    odds = np.array([comb(modules, int(size)) for size in sizes], float)
-    active = rng.choice(sizes, settings.points, p=odds / odds.sum())
-    order = rng.permuted(np.tile(np.arange(modules), (settings.points, 1)), axis=1)
-    z = (order < active[:, None]) * rng.integers(5, 11, order.shape) / 10
-    return z, rng.uniform(-1, 1, (settings.points, settings.size))
-
-
-def built(settings: Settings, modules: int, seed: int, watch) -> list[dict]:
-    """Networks built for one teacher, from coarse to fine."""
-    it, (z, x) = teacher(settings, modules, seed), questions(settings, modules, seed)
-    y, rows = it(z, x), []
-    for pieces in settings.pieces:
-        network = rc.construct(it, pieces)
-        answer = rc.Record(z, x, y[:, None], network(z, x)[:, None])
-        if pieces == AT:
-            watch.recorded(f"built-{modules}-{seed}", answer)
-        who = {"condition": "built", "modules": modules, "pieces": pieces, "seed": seed}
-        size = {"hidden": network.hidden, "neurons": network.neurons, "bound": rc.error_bound(it, pieces)}
-        rows.append(who | size | errors(answer))
-    return rows
-
-
-def errors(answer: rc.Record) -> dict[str, float]:
-    """The largest |y_hat - y|, and the root mean square as a share of the standard deviation of y."""
-    return {
-        "error": float(np.abs(answer.y_hat - answer.y).max()),
-        "missed": float(np.sqrt(1 - rc.r2_pooled(answer))),
-    }
-
-
-def trained(settings: Settings, cell: Cell, width: int, watch) -> list[dict]:
-    """Students of one width, asked unseen tasks."""
-    mine = _students.with_changes(settings, modules=cell.modules, width=width)
+def trained(settings: Settings, cell: rc.Cell, width: int, watch) -> list[dict]:
+    """Students of one width, on held-out tasks."""
+    mine = _settings.with_changes(settings, modules=cell.modules, width=width)
     task = _students.family(mine, max(cell.members) + 1)
-    hidden = settings.depth * width
-    who = [
-        {"condition": "trained", "modules": cell.modules, "width": width, "hidden": hidden, "seed": seed}
-        for seed in cell.members
-    ]
-    supports = [
-        rc.supports.random(_students.masks(task), settings.held_out, _students.support_key(settings, seed))
-        for seed in cell.members
-    ]
-    make, label = _students.student(mine, task), f"{cell.modules}-modules-{width}-wide"
-    rows = _students.train(mine, task, make, who=who, supports=supports, watch=watch, label=label)
-    inputs = cell.modules + settings.size
-    return [row | {"neurons": inputs + hidden, "missed": float((1 - row["pooled_unseen"]) ** 0.5)} for row in rows]
+    rows = _students.train(
+        mine,
+        task,
+        _students.student(mine, task),
+        who=[{"condition": "trained", "modules": cell.modules, "width": width, "seed": seed} for seed in cell.members],
+        supports=[_students.random_support(mine, task, seed) for seed in cell.members],
+        watch=watch,
+        label=f"{cell.modules}-modules-{width}-wide",
+    )
+    return [sized(mine, row) for row in rows]
+
+
+def sized(settings: _settings.StudentSettings, row: dict) -> dict:
+    """A student's row with its size, and its error as that of built networks is counted."""
+    hidden = settings.depth * settings.width
+    size = {"hidden": hidden, "neurons": settings.modules + settings.size + hidden}
+    return row | size | {"missed": float(np.sqrt(1 - row["pooled_unseen"]))}
 
 
 def controls(settings: Settings) -> list[dict]:
@@ -167,22 +115,23 @@ def controls(settings: Settings) -> list[dict]:
     import jax
     import jax.numpy as jnp
 
-    it, (z, x) = teacher(settings, settings.modules, 0), questions(settings, settings.modules, 0)
+    it, (z, x) = _built.teacher(settings, settings.modules, 0), _built.questions(settings, settings.modules, 0)
     y, said = it(z, x), rc.teacher_of(_students.family(settings, 1))
     heard = jax.jit(jax.vmap(said.teach, (None, 0, 0)))(0, jnp.asarray(z, jnp.float32), jnp.asarray(x, jnp.float32))
     wrong = replace(it, modules=np.roll(it.modules, 1, axis=0))
     mixed_up = [
-        {"condition": "control: modules mixed up", "modules": settings.modules, "pieces": n, "seed": 0}
-        | errors(rc.Record(z, x, y[:, None], rc.construct(wrong, n)(z, x)[:, None]))
+        {"system": "modules mixed up", "modules": settings.modules, "pieces": n, "seed": 0}
+        | _built.errors(rc.Record(z, x, y[:, None], rc.construct(wrong, n)(z, x)[:, None]))
         for n in settings.pieces
     ]
-    exact = {"condition": "control: the teacher", "seed": 0, "error": float(np.abs(np.asarray(heard) - y).max())}
-    return [*_students.controls(settings), *mixed_up, exact]
+    exact = {"system": "the teacher", "seed": 0, "error": float(np.abs(np.asarray(heard) - y).max())}
+    *known, untrained = _students.controls(settings)
+    untrained |= {"modules": settings.modules, "width": settings.width}
+    return [*known, sized(settings, untrained), *mixed_up, exact]
 
 
-def exponents(table: pd.DataFrame, condition: str = "built") -> pd.Series:
+def exponents(rows: pd.DataFrame) -> pd.Series:
     """By seed, the slope of the logarithm of the largest error over that of the pieces, averaged over the modules."""
-    rows = table[table["condition"] == condition]
     logs = rows.assign(pieces=np.log(rows["pieces"]), error=np.log(rows["error"]))
     slopes = logs.groupby(["seed", "modules"])[["pieces", "error"]].apply(
         lambda some: np.polyfit(some["pieces"], some["error"], 1)[0]
@@ -192,28 +141,21 @@ def exponents(table: pd.DataFrame, condition: str = "built") -> pd.Series:
 
 def growth(table: pd.DataFrame) -> pd.Series:
     """By seed, log10 of how much larger the error with most modules is than with fewest, at as many pieces."""
-    numbers = table.loc[table["condition"] == "built", "modules"]
-    error = {
-        modules: rc.by_seed(table, "error", condition="built", pieces=AT, modules=modules)
-        for modules in (numbers.min(), numbers.max())
-    }
-    return (error[numbers.max()] / error[numbers.min()]).map(np.log10)
+    numbers = rc.pick(table, condition="built")["modules"]
+    return rc.log_ratio("error", numbers.max(), numbers.min(), by="modules", condition="built", pieces=_built.AT)(table)
 
 
 def excess(table: pd.DataFrame) -> pd.Series:
     """By seed, log10 of how much larger the root mean square error of a built network is than that of a student."""
     built, student = (rc.by_seed(table, "missed", **which) for which in matched(table))
-    return (built / student).map(np.log10)
+    return np.log10(built / student)
 
 
 def matched(table: pd.DataFrame) -> tuple[dict, dict]:
     """A built network and a student for as many modules that are nearest in size, as what picks their rows."""
-    students = _show.trained(table)
-    students = students[students["modules"] == students["modules"].min()]
-    networks = table[(table["condition"] == "built") & (table["modules"] == students["modules"].min())]
-    pairs = [(b, t) for b in networks["hidden"].unique() for t in students["hidden"].unique()]
-    pair = min(pairs, key=lambda sizes: abs(np.log(sizes[0] / sizes[1])))
-    here = {"modules": students["modules"].min()}
+    here = {"modules": rc.pick(table, condition="trained")["modules"].min()}
+    built, trained = (rc.pick(table, condition=c, **here)["hidden"].unique() for c in ("built", "trained"))
+    pair = min(((b, t) for b in built for t in trained), key=lambda sizes: abs(np.log(sizes[0] / sizes[1])))
     return here | {"condition": "built", "hidden": pair[0]}, here | {"condition": "trained", "hidden": pair[1]}
 
 
@@ -225,58 +167,51 @@ def alike(table: pd.DataFrame) -> float:
 
 CONTROLS = (
     rc.Check(
-        "a network built from modules in a wrong order comes no closer",
-        lambda t: exponents(t, "control: modules mixed up").iloc[0],
+        "exponent of the error of networks built from modules in a wrong order",
+        lambda t: exponents(rc.pick(t, system="modules mixed up")).iloc[0],
         at_least=-0.5,
     ),
-    rc.Check(
-        "the teacher as students hear it errs by less than 0.0001",
-        lambda t: 1e-4 - rc.by_seed(t, "error", condition="control: the teacher").iloc[0],
-        at_least=0.0,
-    ),
+    rc.reads("the teacher", "error", at_most=1e-4),
 )
 CLAIMS = (
     rc.Claim(
-        "the error falls with the square of the pieces",
+        "a built network's error falls with the square of its neurons",
         "A built network's largest error falls as the number of its neurons to the power -2.",
         "theorem 3.1",
-        effect=lambda t: 0.5 - (exponents(t) + 2).abs(),
-        margin=0.0,
-        unit="0.5 minus how far the exponent is from -2",
+        effect=lambda t: exponents(rc.pick(t, condition="built")),
+        above=-2.5,
+        below=-1.5,
+        unit="exponent of the largest error over the number of neurons",
         controls=CONTROLS,
     ),
     rc.Claim(
-        "modules cost inputs alone",
+        "more modules cost a built network inputs alone",
         "With as many hidden neurons, the largest error with most modules is less than twice that with fewest.",
         "theorem 3.1",
-        effect=lambda t: np.log10(2) - growth(t),
-        margin=0.0,
-        unit="log10 of 2, minus log10 of the ratio of errors",
+        effect=growth,
+        below=float(np.log10(2)),
+        unit="log10 of the largest error with most modules over that with fewest",
         preconditions=(
             rc.Check(
-                "networks of as many pieces have as many hidden neurons, whatever the modules",
-                lambda t: -t[t["condition"] == "built"].groupby("pieces")["hidden"].nunique().max(),
-                at_least=-1,
+                "different numbers of hidden neurons of networks of as many pieces, over the modules",
+                lambda t: rc.pick(t, condition="built").groupby("pieces")["hidden"].nunique().max(),
+                at_most=1,
             ),
         ),
         controls=CONTROLS,
     ),
     rc.Claim(
-        "a trained student of as many neurons errs less",
-        "At the size of the largest student, it errs less on unseen tasks than a network built of as many neurons.",
+        "at the coarsest built size, a trained student of as many neurons errs less",
+        "At the size of the largest student, it errs less on held-out tasks than a network built of as many neurons.",
         "ours; stated before any run",
         effect=excess,
-        margin=0.0,
+        above=0.0,
         unit="log10 of the root mean square error, built minus trained",
         preconditions=(
-            rc.Check("their numbers of hidden neurons differ by at most a tenth", alike, at_least=0.9),
-            rc.Check(
-                "the student's R2 on tasks it was shown is at least 0.9",
-                lambda t: rc.by_seed(t, "r2_seen", **matched(t)[1]).min(),
-                at_least=0.9,
-            ),
+            rc.Check("the smaller number of hidden neurons of the two over the larger", alike, at_least=0.9),
         ),
         controls=CONTROLS + _show.R2_CONTROLS,
+        fits=(lambda t: _show.fits(**matched(t)[1])(t),),
     ),
 )
 
@@ -285,7 +220,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     """The largest error against hidden neurons and against modules; built and trained networks side by side."""
     plots = rc.plots
     picture, axes = plots.panels(rows=1, columns=3, side=3.2)
-    rows = table[table["condition"] == "built"]
+    rows = rc.pick(table, condition="built")
     for place, modules in enumerate(settings.numbers):
         mine = {f"{modules} modules": rows[rows["modules"] == modules]}
         _show.lines(axes[0, 0], mine, "hidden", "error", [f"C{place}"])
@@ -300,11 +235,14 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 1].set_xticks(settings.numbers, settings.numbers)
     kinds = {
         "built": rows[rows["modules"] == settings.modules],
-        "trained": _show.trained(table)[_show.trained(table)["modules"] == settings.modules],
+        "trained": rc.pick(table, condition="trained", modules=settings.modules),
     }
     _show.lines(axes[0, 2], kinds, "hidden", "missed", [plots.NEUTRAL, plots.GOOD])
     plots.decades(axes[0, 2], xlabel="hidden neurons", ylabel="RMS error / spread of answers")
-    axes[0, 2].set_title(f"{settings.modules} modules")
+    power, more, behind = (claim.effect(table).mean() for claim in CLAIMS)
+    axes[0, 0].set_title(f"falls to the power {power:.2f}")
+    axes[0, 1].set_title(f"most modules over fewest,\n{_built.AT} pieces: {10**more:.2f}")
+    axes[0, 2].set_title(f"{settings.modules} modules; built over trained,\nat as many neurons: {10**behind:.2f}")
     for place in axes[0]:
         place.legend(fontsize=6.5, frameon=False)
     return picture

@@ -1,8 +1,8 @@
-"""Are a task's constituents linearly readable inside a student that generalises, and lost in one that does not?
+"""Are a task's constituents linearly decodable inside a student that generalises, and lost in one that does not?
 
-Decodability, hyperteacher: ridge probes are fitted to activations on seen tasks and read on unseen ones, layer by
-layer. All students are told the constituents themselves, so what a deep layer lacks was lost on the way. A module that
-was never trained on cannot be read either; such probes score far below zero and count as -1.
+Decodability, hyperteacher: ridge probes are fitted to activations on training tasks and scored on held-out ones, layer
+by layer. All students are given the constituents themselves, so what a deep layer lacks was lost on the way. A module
+that was never trained on cannot be decoded either; such probes score far below zero, and are plotted as -1.
 
 The paper's disconnected support leaves one module rare as well. Beside it stands one of ours that parts the modules
 into two halves, all of them common, and as many masks at random.
@@ -10,7 +10,6 @@ into two halves, all of them common, and as many masks at random.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
-from recombine.experiments.redhardt2025 import _show, _students
+from recombine.experiments.redhardt2025 import _settings, _show, _students
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_students.StudentSettings):
+class Settings(_settings.StudentSettings):
     counts: tuple[int, ...] = (8, 16, 69)
     """numbers of training masks, the fewest for wide students alone"""
     narrow: int = 16
@@ -36,17 +34,17 @@ class Settings(_students.StudentSettings):
     steps: int = 900
     """updates of each student"""
     asked: int = 4096
-    """tasks asked of a student afterwards, of each kind; many, since a probe must meet a rare module several times"""
+    """tasks on which a student is evaluated, of each kind; many, as a probe must meet a rare module several times"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("narrow")
-        _students.check_counts(self, self.counts)
+        _settings.check_counts(self, self.counts)
         if self.narrow >= self.width:
             raise rc.UserError(f"narrow students must be narrower than {self.width}, got {self.narrow}")
 
 
-QUICK = Settings(**_students.QUICK | {"counts": (3, 7), "narrow": 4})
+QUICK = Settings(**_settings.QUICK | {"counts": (3, 7), "narrow": 4})
 LAPTOP = Settings()
 GPU = Settings(
     seeds=5,
@@ -56,30 +54,14 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_students.FULL | {"asked": 8192},
+    **_settings.FULL | {"asked": 8192},
 )
 PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522), steps=300_000, learning_rate=3e-4, cosine=False)
-
-
 PARTED, AS_MANY = "two halves", "as many at random"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The students of one width for one block of seeds."""
-
-    settings: Settings
-    width: int
-    members: tuple[int, ...]
-
-
-def cells(settings: Settings) -> list[Cell]:
-    widths = (settings.narrow, settings.width)
-    return [Cell(settings, width, members) for width in widths for members in _seeds.blocks(settings)]
-
-
-def named(count: int) -> str:
-    return f"{count} masks"
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"width": width} for width in (settings.narrow, settings.width)])
 
 
 def some(count: int, masks: np.ndarray, held_out: float, key) -> np.ndarray:
@@ -88,8 +70,8 @@ def some(count: int, masks: np.ndarray, held_out: float, key) -> np.ndarray:
 
 
 def kinds(settings: Settings, width: int) -> dict[str, Support]:
-    """What students of this width are shown."""
-    drawn = {named(count): partial(some, count) for count in settings.counts}
+    """What students of this width are trained on."""
+    drawn = {f"{count} masks": partial(some, count) for count in settings.counts}
     if width == settings.narrow:
         return {name: drawn[name] for name in list(drawn)[1:]}
     return drawn | {
@@ -105,11 +87,11 @@ def as_many(masks: np.ndarray, held_out: float, key) -> np.ndarray:
     return some(int(rc.supports.parted(masks, held_out, key).sum()), masks, held_out, key)
 
 
-def run(cell: Cell, watch) -> list[dict]:
-    settings = _students.with_changes(cell.settings, width=cell.width)
+def run(cell: rc.Cell, watch) -> list[dict]:
+    settings = _settings.with_changes(cell.settings, width=cell.width)
     task = _students.family(settings, max(cell.members) + 1)
     shown = kinds(cell.settings, cell.width)
-    counts = {named(count): count for count in cell.settings.counts}
+    counts = {f"{count} masks": count for count in cell.settings.counts}
     who = [
         {"condition": f"{kind}, width {cell.width}", "kind": kind, "width": cell.width, "seed": seed}
         for kind in shown
@@ -128,169 +110,141 @@ def run(cell: Cell, watch) -> list[dict]:
         watch=watch,
         label=f"width-{cell.width}",
     )
-    return [row | {"count": counts.get(row["kind"])} | read_off(row) for row in rows]
+    return [row | {"count": counts.get(row["kind"])} | decoded(settings, row) for row in rows]
 
 
-def read_off(row: dict) -> dict[str, float]:
-    """What probes read on unseen tasks off the code, the first and the deepest hidden layer; and a random number."""
-    code, first, deepest = np.maximum(np.asarray(row["probes_unseen"])[[0, 1, -1]], -1.0).tolist()
-    chance = np.random.default_rng([row["seed"], zlib.crc32(row["condition"].encode())]).uniform()
-    return {"probe_code": code, "probe_first": first, "probe_deepest": deepest, "chance": chance}
+def decoded(settings: _settings.StudentSettings, row: dict) -> dict[str, float]:
+    """R^2 of probes of the task encoding, of the first and of the deepest hidden layer; and a random number."""
+    code, first = row["probes_unseen"][:2]
+    chance = rc.rng(settings.seed, "chance", row.get("condition", "untrained"), row["seed"]).uniform()
+    return {"probe_code": code, "probe_first": first, "probe_deepest": _students.deepest(row), "chance": chance}
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Those of all experiments; and probes of the code itself, and of as many units that say nothing of the task."""
+    """Those of all experiments for students of both widths; probes of constituents themselves, and of noise."""
     import jax
     import jax.numpy as jnp
 
-    task = _students.family(settings, 1)
-    train = rc.supports.random(_students.masks(task), settings.held_out, _students.support_key(settings, 0))
-    rng = np.random.default_rng([settings.seed, 2**31 - 7])
-    rows = np.concatenate(
-        [rng.choice(np.flatnonzero(side), n) for side, n in ((train, settings.asked // 2), (~train, settings.asked))]
+    task, half = _students.family(settings, 1), settings.asked // 2
+    support = _students.random_support(settings, task, 0)
+    rng = rc.rng(settings.seed, "probe controls")
+    rows = [rng.choice(np.flatnonzero(side), n) for side, n in ((support, half), (~support, settings.asked))]
+    picked = jnp.asarray(task.combinations[np.concatenate(rows)])
+    keys = jax.random.split(rc.key(settings.seed, "probe controls"), len(picked))
+    z = np.asarray(jax.jit(jax.vmap(rc.teacher_of(task).draw))(picked, keys))
+    systems = {"code": z, "noise": rng.normal(size=(len(z), settings.width))}
+    probed = rc.control_rows(
+        lambda a: {"probe_deepest": rc.decodability(a[:half], z[:half], a[half:], z[half:])}, systems
     )
-    keys = jax.random.split(_seeds.test_key(settings), len(rows))
-    z = np.asarray(jax.jit(jax.vmap(rc.teacher_of(task).draw))(jnp.asarray(task.combinations[rows]), keys))
-    half = settings.asked // 2
-    return _students.controls(settings) + [
-        {
-            "condition": f"control: {name}",
-            "seed": 0,
-            "probe_deepest": rc.decodability(a[:half], z[:half], a[half:], z[half:]),
-        }
-        for name, a in {"code": z, "noise": rng.normal(size=(len(z), settings.width))}.items()
-    ]
-
-
-def probe(table: pd.DataFrame, name: str) -> float:
-    """What a probe reads off a made-up layer."""
-    return float(rc.by_seed(table, "probe_deepest", condition=f"control: {name}").iloc[0])
-
-
-def correlations(table: pd.DataFrame, column: str) -> pd.Series:
-    """For each seed, the rank correlation of a column with R^2 on unseen tasks, over all conditions."""
-    rows = _show.trained(table)[["seed", column, "r2_unseen"]].dropna()
-
-    def of(seed: int) -> float:
-        mine = rows[rows["seed"] == seed]
-        return rc.rank_correlation(mine[column], mine["r2_unseen"]) if len(mine) > 2 else float("nan")
-
-    seeds = _show.trained(table)["seed"].drop_duplicates().sort_values()
-    return seeds.map(of).set_axis(seeds)
+    small = [_settings.with_changes(settings, width=width) for width in (settings.narrow, settings.width)]
+    untrained = [_students.untrained(s, task, _students.student(s, task), support, width=s.width) for s in small]
+    untrained = [row | decoded(settings, row) for row in untrained]
+    return [*_students.known(settings, task, support), *probed, *untrained]
 
 
 def first_asked(table: pd.DataFrame) -> pd.DataFrame:
     """The conditions for which the correlation was stated; those of ours came later, and would change it."""
-    return table[~table["kind"].isin((PARTED, AS_MANY))]
+    rows = rc.networks(table)
+    return rows[~rows["kind"].isin((PARTED, AS_MANY))]
 
 
-def over_students(table: pd.DataFrame, column: str, draws: int = 1000) -> tuple[float, float, float]:
-    """The correlation over all students at once, with the 95 % interval of a bootstrap over conditions."""
-    return rc.grouped_correlation(_show.trained(table), "condition", column, "r2_unseen", draws=draws)
+CORRELATION = rc.correlation_by_seed("probe_deepest", "r2_unseen", among=first_asked)
 
 
-def most(table: pd.DataFrame) -> dict:
-    """The condition that should compose: wide students with the most random masks."""
-    return {"width": table["width"].max(), "count": table["count"].max()}
+def correlates(column: str, **bounds: float) -> rc.Check:
+    """The check of a column's rank correlation with R^2 on held-out tasks over all conditions, averaged over seeds."""
+    correlation = rc.correlation_by_seed(column, "r2_unseen")
+    return rc.Check(f"rank correlation of {column} with r2_unseen", lambda t: correlation(t).mean(), **bounds)
+
+
+def composing(table: pd.DataFrame) -> dict:
+    """The students that should compose: wide ones with the most random masks."""
+    return {"width": rc.networks(table)["width"].max(), "count": rc.networks(table)["count"].max()}
 
 
 def spread(table: pd.DataFrame) -> float:
-    """How far the best and the worst student of a seed are apart on unseen tasks, in the seed where they are least."""
-    by = _show.trained(table).groupby("seed")["r2_unseen"]
+    """How far the best and the worst student of a seed are apart on held-out tasks, where they are least."""
+    by = rc.networks(table).groupby("seed")["r2_unseen"]
     return float((by.max() - by.min()).min())
 
 
-PROBES = (
-    rc.Check("constituents are read off themselves", lambda t: probe(t, "code"), at_least=0.95),
-    rc.Check("nothing is read off noise", lambda t: 0.05 - probe(t, "noise"), at_least=0.0),
-)
-CONTROLS = (
-    *PROBES,
-    rc.Check("R2 counted otherwise goes with R2", lambda t: correlations(t, "pooled_unseen").mean(), at_least=0.8),
-    rc.Check("a random number tells nothing", lambda t: 0.5 - abs(correlations(t, "chance").mean()), at_least=0.0),
-)
+PROBES = (rc.reads("code", "probe_deepest", at_least=0.95), rc.reads("noise", "probe_deepest", at_most=0.05))
+CONTROLS = (*PROBES, correlates("pooled_unseen", at_least=0.8), correlates("chance", at_least=-0.5, at_most=0.5))
 CLAIMS = (
     rc.Claim(
-        "what can be read off goes with generalising",
-        "The better the constituents can be read off the deepest hidden layer, the better unseen tasks are answered.",
-        "decodability, hyperteacher (a correlation above 0.95)",
-        effect=lambda t: correlations(first_asked(t), "probe_deepest"),
-        margin=0.7,
+        "constituents are better decodable where students generalise",
+        "The better constituents can be decoded from the deepest hidden layer, the better held-out tasks are answered.",
+        "decodability, hyperteacher (an R2 above 0.95, by a reading note; here a rank correlation)",
+        effect=CORRELATION,
+        above=0.7,
         unit="rank correlation of the two R2, over conditions",
-        preconditions=(
-            rc.Check("in every seed some generalise and some do not: R2 differ by 0.3 or more", spread, at_least=0.3),
-        ),
+        preconditions=(rc.Check("least range of R2 on held-out tasks within a seed", spread, at_least=0.3),),
         controls=CONTROLS + _show.R2_CONTROLS,
     ),
     rc.Claim(
         "composing students keep the constituents",
-        "With most masks and many units, the constituents of unseen tasks can be read off the deepest hidden layer.",
+        "With most masks and many units, constituents of held-out tasks can be decoded from the deepest hidden layer.",
         "decodability, hyperteacher",
-        effect=lambda t: rc.by_seed(t, "probe_deepest", **most(t)),
-        margin=0.8,
-        unit="R2 of constituents read off the deepest hidden layer",
-        preconditions=(
-            rc.Check(
-                "with most masks and many units: R2 on tasks it was shown is at least 0.9",
-                lambda t: rc.by_seed(t, "r2_seen", **most(t)).min(),
-                at_least=0.9,
-            ),
-        ),
+        effect=lambda t: rc.by_seed(t, "probe_deepest", **composing(t)),
+        above=0.8,
+        unit="R2 of constituents decoded from the deepest hidden layer",
         controls=PROBES,
+        fits=(lambda t: _show.fits(**composing(t))(t),),
     ),
     rc.Claim(
-        "failing ones lose them though told",
-        "Where no mask links a module to the others, its presence is read off the first hidden layer but not the last.",
+        "students of a disconnected support lose constituents with depth",
+        "Where no mask links a module to the others, constituents (the mean over all modules) are decoded worse from"
+        " the deepest hidden layer than from the first, by more than 0.3.",
         "decodability, hyperteacher",
         effect=lambda t: (
             rc.by_seed(t, "probe_first", kind="disconnected") - rc.by_seed(t, "probe_deepest", kind="disconnected")
         ),
-        margin=0.3,
-        unit="R2 of constituents read off, first hidden layer minus deepest, disconnected support",
+        above=0.3,
+        unit="mean R2 of decoded constituents, first hidden layer minus deepest, disconnected support",
         preconditions=(
             rc.Check(
-                "they can be read off the code: R2 is at least 0.95",
+                "R2 of constituents decoded from the task encoding, disconnected support",
                 lambda t: rc.by_seed(t, "probe_code", kind="disconnected").min(),
                 at_least=0.95,
             ),
-            _show.fitted(0.9, kind="disconnected"),
         ),
         controls=PROBES,
+        fits=(_show.fits(kind="disconnected"),),
     ),
     rc.Claim(
-        "a cut is enough, though no module is rare",
-        "Where no mask links two halves of the modules, less of the constituents of unseen tasks (all across halves)"
-        " can be read off the deepest hidden layer than after as many masks at random (unseen tasks of any kind).",
+        "two unlinked halves lower decodability, though no module is rare",
+        "Where no mask links two halves of the modules, the constituents of held-out tasks (all across halves) are"
+        " decoded worse from the deepest hidden layer than after as many masks at random (held-out tasks of any kind).",
         "ours; stated before any run",
-        effect=lambda t: rc.by_seed(t, "probe_deepest", kind=AS_MANY) - rc.by_seed(t, "probe_deepest", kind=PARTED),
-        margin=0.1,
-        unit="R2 of constituents read off the deepest hidden layer, as many masks at random minus two halves",
-        preconditions=(_show.fitted(0.9, kind=[PARTED, AS_MANY]),),
+        effect=rc.difference("probe_deepest", AS_MANY, PARTED, by="kind"),
+        above=0.1,
+        unit="R2 of constituents decoded from the deepest hidden layer, as many masks at random minus two halves",
         controls=PROBES,
+        fits=(_show.fits(kind=[PARTED, AS_MANY]),),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """What is read off each layer in every condition, and the deepest layer's against R^2 on unseen tasks."""
+    """R^2 of probes of each layer in every condition, and of the deepest against R^2 on held-out tasks."""
     from matplotlib.figure import Figure
 
     picture = Figure(figsize=(9.5, 3.9), layout="constrained")
     left, right = picture.subplots(1, 2)
-    rows = _show.trained(table)
+    rows = rc.networks(table)
     best_first = rows.groupby("condition")["r2_unseen"].mean().sort_values(ascending=False).index
     for place, condition in enumerate(best_first):
         mine = rows[rows["condition"] == condition]
         _show.by_layer(left, mine, f"C{place}", condition)
-        right.plot(mine["probe_deepest"], mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
-    left.set_ylabel("R2 of constituents read off, unseen tasks")
+        x = mine["probe_deepest"].clip(lower=-1)
+        right.plot(x, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
+    left.set_ylabel("R2 of decoded constituents, held-out tasks")
     left.set_xticks(range(settings.depth + 1))
-    left.legend(fontsize=6, frameon=False, loc="lower left", ncols=2)
-    whole, low, high = over_students(table, "probe_deepest")
-    seeds = correlations(first_asked(table), "probe_deepest").mean()
-    right.set(xlabel="R2 of constituents read off the deepest hidden layer", ylabel="R2 on unseen tasks")
+    left.legend(fontsize=6, frameon=False, loc="lower left", bbox_to_anchor=(0, 0.05), ncols=2)
+    whole, low, high = rc.grouped_correlation(rows, "condition", "probe_deepest", "r2_unseen")
+    right.set(xlabel="R2 of constituents decoded from the deepest hidden layer", ylabel="R2 on held-out tasks")
     right.set_title(
-        f"a dot is a student; rank correlation {seeds:.2f} within a seed\n"
+        f"one dot per student; rank correlation {CORRELATION(table).mean():.2f} within a seed\n"
         f"(the paper's conditions), {whole:.2f} [{low:.2f}, {high:.2f}] over all"
     )
     return picture

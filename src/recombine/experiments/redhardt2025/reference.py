@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
-from recombine.experiments.redhardt2025 import _show, _students
+from recombine.experiments.redhardt2025 import _settings, _show, _students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_students.StudentSettings):
+class Settings(_settings.WithHeldOut):
     cosine: bool = False
     """let the learning rate fall to a fiftieth along a cosine"""
     precisions: tuple[str, ...] = ("bfloat16", "float32")
@@ -33,119 +32,106 @@ class Settings(_students.StudentSettings):
             raise rc.UserError(f"precisions must be float32 and bfloat16, each once, got {', '.join(self.precisions)}")
 
 
-QUICK = Settings(**_students.QUICK)
+QUICK = Settings(**_settings.QUICK)
 LAPTOP = Settings(steps=1500, learning_rate=3e-3, tasks=64)
-GPU = Settings(width=1024, steps=100_000, learning_rate=3e-4, **_students.FULL)
+GPU = Settings(width=1024, steps=100_000, learning_rate=3e-4, **_settings.FULL)
 PAPER = replace(GPU, seeds=10, steps=300_000)
 SEEN, UNSEEN, PROBES = 0.997, 0.995, (1.0, 0.996, 0.992, 0.979)
-"""R^2 with the authors' code after 100,000 steps, and what is read off its four hidden layers on unseen tasks."""
+"""R^2 with the authors' code after 100,000 steps, and of probes of its four hidden layers on held-out tasks."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The students of one precision for one block of seeds."""
-
-    settings: Settings
-    precision: str
-    members: tuple[int, ...]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"precision": name} for name in settings.precisions])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, name, members) for name in settings.precisions for members in _seeds.blocks(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
-    settings = _students.with_changes(cell.settings, precision=cell.precision)
+def run(cell: rc.Cell, watch) -> list[dict]:
+    settings = _settings.with_changes(cell.settings, precision=cell.precision)
     task = _students.family(settings, max(cell.members) + 1)
-    masks = _students.masks(task)
     rows = _students.train(
         settings,
         task,
         _students.student(settings, task),
         who=[{"condition": cell.precision, "seed": seed} for seed in cell.members],
-        supports=[
-            rc.supports.random(masks, settings.held_out, _students.support_key(settings, seed)) for seed in cell.members
-        ],
+        supports=[_students.random_support(settings, task, seed) for seed in cell.members],
         watch=watch,
         label="students",
     )
-    return [row | {"probe_deepest": float(row["probes_unseen"][-1])} for row in rows]
+    return [row | {"probe_deepest": _students.deepest(row)} for row in rows]
 
 
-controls = _students.controls
+def controls(settings: Settings) -> list[dict]:
+    *known, untrained = _students.controls(settings)
+    return [*known, untrained | {"probe_deepest": _students.deepest(untrained)}]
 
 
-def exact(table: pd.DataFrame, column: str) -> pd.Series:
-    """By seed, of the students trained in float32."""
-    return rc.by_seed(table, column, condition="float32")
-
-
-FITTED = (_show.fitted(0.9),)
+EXACT, HALF = "float32", "bfloat16"
+RELEASED = "the default of the released code"
 CLAIMS = (
     rc.Claim(
-        "unseen combinations are answered",
+        "held-out combinations are answered",
         "Trained as the paper's code trains, on three quarters of the combinations, a student answers the others.",
-        "the default of the released code",
-        effect=lambda t: exact(t, "r2_unseen"),
-        margin=0.9,
-        unit="R2 on unseen tasks, float32",
-        preconditions=FITTED,
+        RELEASED,
+        effect=rc.value("r2_unseen", condition=EXACT),
+        above=0.9,
+        unit="R2 on held-out tasks, float32",
         controls=_show.R2_CONTROLS,
+        fits=(_show.fits(condition=EXACT),),
     ),
     rc.Claim(
-        "almost as well as seen ones",
-        "What is lost from seen to unseen combinations is less than 0.02.",
-        "the default of the released code",
-        effect=lambda t: 0.02 - (exact(t, "r2_seen") - exact(t, "r2_unseen")),
-        margin=0.0,
-        unit="0.02 minus the loss of R2 from seen to unseen tasks, float32",
-        preconditions=FITTED,
+        "held-out combinations are answered almost as well as training ones",
+        "R2 falls by less than 0.02 from training to held-out combinations.",
+        RELEASED,
+        effect=lambda t: rc.by_seed(t, "r2_seen", condition=EXACT) - rc.by_seed(t, "r2_unseen", condition=EXACT),
+        below=0.02,
+        unit="R2 on training minus held-out tasks, float32",
         controls=_show.R2_CONTROLS,
+        fits=(_show.fits(condition=EXACT),),
     ),
     rc.Claim(
-        "its deepest layer still tells the constituents",
-        "The constituents of unseen tasks can be read off the deepest hidden layer.",
-        "the default of the released code",
-        effect=lambda t: exact(t, "probe_deepest"),
-        margin=0.9,
-        unit="R2 of constituents read off the deepest hidden layer, float32",
-        preconditions=FITTED,
+        "constituents can be decoded from the deepest layer",
+        "The constituents of held-out tasks can be decoded linearly from the deepest hidden layer.",
+        RELEASED,
+        effect=rc.value("probe_deepest", condition=EXACT),
+        above=0.9,
+        unit="R2 of constituents decoded from the deepest hidden layer, float32",
         controls=_show.R2_CONTROLS,
+        fits=(_show.fits(condition=EXACT),),
     ),
     rc.Claim(
-        "half the precision does the same",
-        "Computed in bfloat16, R2 on unseen tasks differs by less than 0.01, seed by seed.",
+        "bfloat16 answers held-out combinations as float32 does",
+        "Computed in bfloat16, R2 on held-out tasks differs by less than 0.01, seed by seed.",
         "ours; stated before any run",
-        effect=lambda t: 0.01 - (rc.by_seed(t, "r2_unseen", condition="bfloat16") - exact(t, "r2_unseen")).abs(),
-        margin=0.0,
-        unit="0.01 minus the difference of R2 on unseen tasks between the two precisions",
-        preconditions=FITTED,
+        effect=lambda t: rc.difference("r2_unseen", HALF, EXACT)(t).abs(),
+        below=0.01,
+        unit="absolute difference of R2 on held-out tasks between the two precisions",
         controls=_show.R2_CONTROLS,
+        fits=(_show.fits(),),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R^2 on seen and unseen tasks, and what is read off each layer, with the authors' numbers where settings are."""
-    plots, rows = rc.plots, _show.trained(table)
+    """R^2 on training and held-out tasks, and of probes of each layer, with the authors' numbers where settings are."""
+    plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=2, side=3.4)
     answered, read = axes[0]
-    kinds = dict(zip(("float32", "bfloat16"), (plots.GOOD, plots.NEUTRAL), strict=True))
-    for name, colour in kinds.items():
+    for name, colour, place in ((EXACT, plots.GOOD, -0.1), (HALF, plots.NEUTRAL, 0.1)):
         mine = rows[rows["condition"] == name]
-        place = {"float32": -0.1, "bfloat16": 0.1}[name]
-        for x, column in enumerate(("r2_seen", "r2_unseen")):
-            label = name if x == 0 else None
-            answered.plot(np.full(len(mine), x + place), mine[column], "o", color=colour, markersize=4, label=label)
+        at = np.array([0, 1]) + place
+        answered.plot(at, mine[["r2_seen", "r2_unseen"]].T, color=colour, alpha=0.3, linewidth=0.8)
+        answered.plot(at, mine[["r2_seen", "r2_unseen"]].T.to_numpy(), "o", color=colour, markersize=4)
+        answered.plot([], [], "o", color=colour, markersize=4, label=name)
         _show.by_layer(read, mine, colour, name)
     if matches(settings):
         answered.plot([0, 1], [SEEN, UNSEEN], "x", color="black", label="authors' code, one seed")
         read.plot(range(1, len(PROBES) + 1), PROBES, "x", color="black")
-    answered.set_xticks((0, 1), ("seen tasks", "unseen tasks"))
+    answered.set_xticks((0, 1), ("training tasks", "held-out tasks"))
+    loss, moved = ((c.effect(table).mean()) for c in (CLAIMS[1], CLAIMS[3]))
+    answered.set_title(f"float32 loses {loss:.4f};\nprecisions differ by {moved:.4f} per seed")
     answered.set(ylabel="R2", xlim=(-0.5, 1.5))
     answered.legend(fontsize=7, frameon=False)
     lowest = float(np.nanmin([*np.concatenate(list(rows["probes_unseen"])), *PROBES]))
-    read.set(ylabel="R2 of constituents read off", ylim=(max(-1.05, lowest - 0.02), 1.01))
+    read.set(ylabel="R2 of decoded constituents, held-out tasks", ylim=(max(-1.05, lowest - 0.02), 1.01))
     return picture
 
 

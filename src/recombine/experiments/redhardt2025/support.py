@@ -1,8 +1,8 @@
-"""Does it matter which combinations of modules are shown?
+"""Does it matter which combinations of modules are trained on?
 
 The task supports, hyperteacher: the same student and the same number of updates, other training masks. Six supports
-hold out masks of their own, as in the paper, so that what is asked differs between them. A ring and two halves of ten
-modules, ours, have as many training masks and pairs each, and are asked the same masks: only the connection differs.
+hold out masks of their own, as in the paper, so that the held-out tasks differ between them. A ring and two halves of
+ten modules, ours, have as many training masks and pairs each, and the same held-out masks: only the connection differs.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
-from recombine.experiments.redhardt2025 import _show, _students
+from recombine.experiments.redhardt2025 import _settings, _show, _students
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,16 +22,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_students.StudentSettings):
+class Settings(_settings.StudentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hot < 2:
             raise rc.UserError(f"modules are connected by tasks of two or more, got at most {self.hot}")
 
 
-QUICK = Settings(**_students.QUICK)
+QUICK = Settings(**_settings.QUICK)
 LAPTOP = Settings(tasks=64, steps=1400)
-GPU = Settings(seeds=8, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **_students.FULL)
+GPU = Settings(seeds=8, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **_settings.FULL)
 PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
 
 SOUND = ("random", "equal", "popular")
@@ -54,21 +53,12 @@ def six() -> dict[str, Support]:
     }
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The students of six supports, or of the ring and the halves, for one block of seeds."""
-
-    settings: Settings
-    paired: bool
-    members: tuple[int, ...]
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"paired": paired} for paired in (False, True)])
 
 
-def cells(settings: Settings) -> list[Cell]:
-    return [Cell(settings, paired, members) for paired in (False, True) for members in _seeds.blocks(settings)]
-
-
-def run(cell: Cell, watch) -> list[dict]:
-    settings = _students.with_changes(cell.settings, **PAIRED if cell.paired else {})
+def run(cell: rc.Cell, watch) -> list[dict]:
+    settings = _settings.with_changes(cell.settings, **PAIRED if cell.paired else {})
     task = _students.family(settings, max(cell.members) + 1)
     masks = _students.masks(task)
     if cell.paired:
@@ -97,22 +87,17 @@ def pair(masks: np.ndarray) -> dict[str, np.ndarray]:
 controls = _students.controls
 
 
-def unseen(table: pd.DataFrame, condition: str) -> pd.Series:
-    """R^2 on unseen tasks, by seed."""
-    return rc.by_seed(table, "r2_unseen", condition=condition)
-
-
 def ahead(first: str, second: str, margin: float, *, name: str, says: str, source: str) -> rc.Claim:
-    """The claim that one support leads further than another; both must be learnt."""
+    """The claim that one support leads further than another; students must have learnt both."""
     return rc.Claim(
         name,
         says,
         source,
-        effect=lambda t: unseen(t, first) - unseen(t, second),
-        margin=margin,
-        unit=f"R2 on unseen tasks, {first} minus {second}",
-        preconditions=(_show.fitted(0.9, condition=[first, second]),),
+        effect=rc.difference("r2_unseen", first, second),
+        above=margin,
+        unit=f"R2 on held-out tasks, {first} minus {second}",
         controls=_show.R2_CONTROLS,
+        fits=(_show.fits(condition=[first, second]),),
     )
 
 
@@ -120,35 +105,37 @@ PAPERS = "task support, hyperteacher"
 CLAIMS = (
     rc.Claim(
         "covered and connected supports compose",
-        "Drawn at random, using all modules equally or some more than others, masks lead to those that are unseen.",
+        "Drawn at random, using all modules equally or some more than others, masks lead to those that are held out.",
         PAPERS,
-        effect=lambda t: _show.least([unseen(t, name) for name in SOUND]),
-        margin=0.85,
-        unit="R2 on unseen tasks, worst of random, equal and popular",
-        preconditions=(_show.fitted(0.9, condition=list(SOUND)),),
+        effect=rc.each({name: rc.value("r2_unseen", condition=name) for name in SOUND}),
+        above=0.85,
+        unit="R2 on held-out tasks",
         controls=_show.R2_CONTROLS,
+        fits=(rc.each({name: _show.fits(condition=name) for name in SOUND}),),
+        over="supports",
     ),
     ahead(
         "random",
         "unpopular",
         0.01,
         name="rare modules hurt",
-        says="Where some modules are in few training masks, unseen masks are answered worse.",
+        says="Where some modules are in few training masks, held-out masks are answered worse.",
         source=PAPERS,
     ),
     ahead(
         "random",
         "disconnected",
         0.15,
-        name="disconnected modules do not compose",
-        says="Where no training mask joins one group of modules to the others, unseen masks are answered worse.",
+        name="a disconnected support hurts",
+        says="Where no training mask joins one group of modules to the others, held-out masks, within a group and"
+        " across, are answered worse.",
         source=PAPERS,
     ),
     ahead(
         "random",
         "non-compositional",
         0.4,
-        name="a module never seen is not answered",
+        name="masks with a module never trained on are answered much worse",
         says="Masks with a module that no training mask holds are answered much worse.",
         source=PAPERS,
     ),
@@ -157,18 +144,18 @@ CLAIMS = (
         "halves",
         0.1,
         name="connection matters at equal data (ours)",
-        says="Asked the same unseen pairs after as many masks and pairs, students of connected modules answer better.",
-        source="ours; task support, hyperteacher",
+        says="On the same held-out pairs, after as many masks and pairs, students of connected modules answer better.",
+        source=f"ours; {PAPERS}",
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R^2 on seen and unseen tasks by support, against the pairs of modules covered, and constituents by layer."""
+    """R^2 on training and held-out tasks by support, against pairs of modules covered; constituents by layer."""
     plots = rc.plots
     figure, axes = plots.panels(rows=1, columns=3, side=3.4)
     first, second, third = axes[0]
-    groups = {str(name): rows for name, rows in _show.trained(table).groupby("condition", sort=False)}
+    groups = {str(name): rows for name, rows in rc.networks(table).groupby("condition", sort=False)}
     for i, (name, rows) in enumerate(groups.items()):
         colour = plots.GOOD if rows["connected"].min() > 0 else plots.BAD
         _column(first, i - 0.2, rows["r2_seen"], plots.NEUTRAL)
@@ -180,21 +167,25 @@ def figure(settings: Settings, table: pd.DataFrame):
             second.annotate(label, place, xytext=(-5, up), textcoords="offset points", fontsize=6, ha="right")
     first.set_xticks(range(len(groups)), list(groups), rotation=40, ha="right")
     first.set_ylabel("R2")
-    second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on unseen tasks", xlim=(0.3, 1.03))
+    second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks", xlim=(0.3, 1.03))
     for place in (first, second):
-        _show.r2_limits(place, table["r2_unseen"][table["diverged_at"].notna()])
-    for colour, label in ((plots.NEUTRAL, "seen tasks"), (plots.GOOD, "unseen, connected"), (plots.BAD, "unseen, not")):
+        _show.r2_limits(place, rc.networks(table)["r2_unseen"])
+    for colour, label in (
+        (plots.NEUTRAL, "training tasks"),
+        (plots.GOOD, "held-out, connected"),
+        (plots.BAD, "held-out, not"),
+    ):
         first.plot([], [], "o", color=colour, markersize=4, label=label)
     for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
         _show.by_layer(third, groups[name], colour, name, first=1)
-    third.set_ylabel("R2 of constituents read off, unseen tasks")
+    third.set_ylabel("R2 of decoded constituents, held-out tasks")
     for place in (first, third):
         place.legend(fontsize=7, frameon=False, loc="lower left")
     return figure
 
 
 def _column(axes, place: float, values: pd.Series, colour: str) -> None:
-    """One dot a seed, and a bar at the mean."""
+    """One dot per seed, and a bar at the mean."""
     spread = np.linspace(-0.09, 0.09, len(values)) if len(values) > 1 else np.zeros(1)
     axes.plot(place + spread, values, "o", color=colour, alpha=0.75, markersize=3)
     axes.hlines(values.mean(), place - 0.16, place + 0.16, color=colour, linewidth=2)

@@ -1,16 +1,18 @@
-"""What the command line asks of many tables at once: whether two columns go together over all networks trained."""
+"""recombine correlate: do two columns go together over all networks trained?"""
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recombine.arguments import parse
+from recombine.cli.options import parse
+from recombine.cli.results import ResultOptions, load, passing_over, split_names
 from recombine.core import UserError
-from recombine.engine import catalogue
-from recombine.looking import Where, split_names
+from recombine.engine import catalogue, store
+from recombine.table import networks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +22,7 @@ DRAWN_AS = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
-class Pooled(Where):
+class CorrelateOptions(ResultOptions):
     """Where results are, which of them, and how far a number may fall."""
 
     tier: str = "laptop"
@@ -28,7 +30,7 @@ class Pooled(Where):
     low: float = -1.0
     """numbers below this count as this: an R2 can fall without end"""
     figure: Path | None = None
-    """also draw it, a dot a network, into this file: PNG, SVG or PDF"""
+    """also draw it, one dot per network, into this file: PNG, SVG or PDF"""
 
 
 def correlate(words: list[str]) -> int:
@@ -37,7 +39,7 @@ def correlate(words: list[str]) -> int:
     columns = [word for word in names if _COLUMN.fullmatch(word) and catalogue.chosen([word]) == [word]]
     names = [word for word in names if word not in columns]
     where = parse(
-        Pooled,
+        CorrelateOptions,
         rest,
         "recombine correlate COLUMN COLUMN [NAME ...]",
         "Do two columns go together over all networks trained? COLUMN[-1] takes the last number of a list.\n"
@@ -64,30 +66,37 @@ def correlate(words: list[str]) -> int:
     return 0
 
 
-def pooled(columns: list[str], names: list[str], where: Pooled) -> pd.DataFrame:
-    """One row a trained network that has both numbers: `first`, `second`, its experiment and its condition."""
+def pooled(columns: list[str], names: list[str], where: CorrelateOptions) -> pd.DataFrame:
+    """One row per trained network that has both numbers: `first`, `second`, its experiment and its condition."""
     import pandas as pd
-
-    from recombine import engine
 
     found, known = [], set()
     for experiment in map(catalogue.find, names):
-        name, folder = experiment.name, where.out / experiment.name / where.tier
-        if not (folder / "settings.json").exists():
-            continue
-        table = engine.load(experiment, folder)[2]
-        table = table[~table["condition"].str.startswith("control")]
+        table = _networks(experiment, where)
         known |= set(table)
-        if all(_parts(column)[0] in table for column in columns):
+        if len(table) and all(_parts(column)[0] in table for column in columns):
             first, second = (number(table, column).clip(lower=where.low) for column in columns)
-            group = name + ": " + table["condition"].astype(str)
-            found.append(pd.DataFrame({"experiment": name, "group": group, "first": first, "second": second}))
+            group = experiment.name + ": " + table["condition"].astype(str)
+            each = {"experiment": experiment.name, "group": group, "first": first, "second": second}
+            found.append(pd.DataFrame(each))
     if unknown := [_parts(column)[0] for column in columns if known and _parts(column)[0] not in known]:
         raise UserError(f"no table has a column {unknown[0]!r}{catalogue.did_you_mean(unknown[0], sorted(known))}")
     rows = pd.concat(found).dropna() if found else pd.DataFrame()
     if rows.empty or rows["group"].nunique() < 2:
         raise UserError(f"fewer than 2 conditions in {where.out}, {where.tier} tier, have both {' and '.join(columns)}")
     return rows
+
+
+def _networks(experiment: catalogue.Experiment, where: CorrelateOptions) -> pd.DataFrame:
+    """The rows of an experiment's trained networks; none if it was not run, or if its results are damaged."""
+    import pandas as pd
+
+    folder = where.out / experiment.name / where.tier
+    if (folder / "settings.json").exists():
+        with passing_over(folder):
+            table = load(experiment, folder)[2]
+            return networks(table)
+    return pd.DataFrame()
 
 
 def number(table: pd.DataFrame, column: str) -> pd.Series:
@@ -110,7 +119,7 @@ def _parts(column: str) -> tuple[str, int | None]:
 
 
 def draw(rows: pd.DataFrame, columns: list[str], path: Path, title: str) -> None:
-    """A dot a network, one colour an experiment."""
+    """One dot per network, one colour per experiment."""
     from recombine import plots
 
     picture, axes = plots.panels(rows=1, columns=1, side=4.2)
@@ -118,5 +127,6 @@ def draw(rows: pd.DataFrame, columns: list[str], path: Path, title: str) -> None
         axes[0, 0].plot(mine["first"], mine["second"], "o", alpha=0.6, markersize=3.5, label=name)
     axes[0, 0].set(xlabel=columns[0], ylabel=columns[1], title=title)
     axes[0, 0].legend(fontsize=6.5, frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=150)
+    sink = io.BytesIO()
+    picture.savefig(sink, format=path.suffix[1:], dpi=150)
+    store.write(path, sink.getvalue())

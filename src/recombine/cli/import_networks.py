@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from recombine.arguments import parse
+from recombine.cli.options import parse
 from recombine.core import UserError
 
 SOURCES = ("picbreeder",)

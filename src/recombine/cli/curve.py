@@ -1,0 +1,68 @@
+"""recombine curve: each claim of an experiment under every protocol variant, as a specification curve."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recombine.cli.options import parse
+from recombine.cli.results import TierOptions, folders, load, name_and_flags, passing_over
+from recombine.core import Claim, UserError
+from recombine.engine import catalogue, store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class CurveOptions(TierOptions):
+    """Where results are, and which claims."""
+
+    claim: str = ""
+    """only claims whose name contains this"""
+
+
+def curve(words: list[str]) -> int:
+    """Plot specification curves, one per claim, beside the tables; print what each claim comes to."""
+    names, flags = name_and_flags(words, "curve")
+    options = parse(
+        CurveOptions,
+        flags,
+        "recombine curve NAME",
+        "Each claim under every protocol variant of its table: effect, interval and verdict, lowest first.\n"
+        "Example: recombine curve liang2025/amounts --tier gpu --claim cross",
+    )
+    catalogue.check_tier(options.tier)
+    for name in catalogue.chosen(names):
+        experiment, plotted = catalogue.find(name), 0
+        claims = [claim for claim in experiment.claims if options.claim in claim.name]
+        if not claims:
+            raise UserError(f"{name} has no claim that contains {options.claim!r}")
+        for folder in folders(options.out / experiment.name):
+            with passing_over(folder):
+                tier, _, table = load(experiment, folder)
+                if options.tier in ("", tier) and table["variant"].nunique() > 1:
+                    for claim in claims:
+                        print(plot(experiment, claim, table, folder))
+                        plotted += 1
+        if not plotted:
+            many = "declares none" if not experiment.variants else f"run it again: recombine run {experiment.source}"
+            raise UserError(f"no table of {name} in {options.out} has protocol variants ({many})")
+    return 0
+
+
+def plot(experiment: catalogue.Experiment, claim: Claim, table: pd.DataFrame, folder: Path) -> Path:
+    """One claim's specification curve, as a file beside its table; returns its path."""
+    from recombine import plots
+    from recombine.claims import judge_variants
+
+    verdicts: dict[str, Any] = judge_variants(table, claim)
+    path = folder / f"curve-{re.sub(r'[^a-z0-9]+', '-', claim.name.lower()).strip('-')}.png"
+    sink = io.BytesIO()
+    with plots.look():
+        plots.specification_curve(verdicts, {}, f"{experiment.name}: {claim.name}").savefig(sink, dpi=110)
+    store.write(path, sink.getvalue())
+    return path

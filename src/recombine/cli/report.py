@@ -1,0 +1,144 @@
+"""Verdicts in words: as lines for a terminal, and as tables for a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from recombine.claims import turns
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recombine.claims import Part, Verdict
+
+COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not evidence": "dim"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The verdicts of one run, and whether its code has changed since."""
+
+    name: str
+    folder: Path
+    verdicts: list[Verdict]
+    stale: bool = False
+
+
+def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+    """The verdicts of one run: each claim, its numbers and what they are, and why an undecided one is so."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for v in verdicts:
+        colour = COLOURS[word(v).split(":")[0]]
+        lines = [escape(v.claim), f"{escape(numbers(v))}, margin {v.bounds}, {counted(v)}: [dim]{escape(v.unit)}[/]"]
+        lines += [f"[yellow]{escape(v.why)}[/]"] * (v.verdict == "undecided" and v.evidence)
+        lines += [escape(said) for said in (apart(v), robustness(v)) if said]
+        table.add_row(f"  [{colour}]{word(v).split(':')[0]}[/]", "\n".join(lines))
+    return table
+
+
+def word(v: Verdict) -> str:
+    """The verdict, and in which way it fails."""
+    if not v.evidence:
+        return "not evidence"
+    return f"{v.verdict}: {v.how}" if v.how else v.verdict
+
+
+def numbers(v: Verdict) -> str:
+    """Effect and interval, with so many digits that one sees on which side of the margin they lie."""
+    if v.seeds < 2:
+        return "no number" if v.seeds == 0 else f"{v.effect:.2f} [-]"
+    digits, bounds = 2, [bound for bound in (v.above, v.below) if bound is not None]
+    while digits < 4 and any(round(end, digits) == round(b, digits) for end in (v.low, v.high) for b in bounds):
+        digits += 1
+    how = f" ({v.how})" if v.how and v.evidence else ""
+    return f"{v.effect:.{digits}f} [{v.low:.{digits}f}, {v.high:.{digits}f}]{how}"
+
+
+def counted(v: Verdict) -> str:
+    """How many seeds, or what else an effect has one number of, and how many of all did not fit or were lost."""
+    said = f"{v.seeds} {v.repeats if v.seeds != 1 else v.repeats.removesuffix('s')}"
+    said += f" of {v.seeds + v.unfit} that fitted" if v.unfit else ""
+    return said + (f", {v.lost} lost" if v.lost else "")
+
+
+def apart(v: Verdict) -> str:
+    """The verdict on each part of a claim about several, as "2 of 3 pictures: face holds, moth undecided"."""
+    if not v.parts:
+        return ""
+    held = sum(part.verdict == "holds" for part in v.parts)
+    each = ", ".join(f"{p.name} {p.verdict} ({p.effect:.2f}{_fitted(p)})" for p in v.parts)
+    return f"holds for {held} of {len(v.parts)} {v.over or 'parts'}: {each}"
+
+
+def _fitted(part: Part) -> str:
+    return f"; {part.seeds} of {part.seeds + part.unfit} fitted" if part.unfit else ""
+
+
+def robustness(v: Verdict) -> str:
+    """In how many protocol variants a verdict is the same, and which turn it."""
+    if not v.variants:
+        return ""
+    turned = turns(v)
+    said = f"{len(v.variants) - len(turned)} of {len(v.variants)} protocol variants say the same"
+    return said + (f"; turns with {', '.join(f'{name} ({v.variants[name]})' for name in turned)}" if turned else "")
+
+
+def totals(verdicts: Iterable[Verdict]) -> str:
+    """How many claims hold, fail and are undecided."""
+    found = Counter(word(v).split(":")[0] for v in verdicts)
+    return ", ".join(f"{found[name]} {name}" for name in COLOURS if found[name])
+
+
+def show(console: Console, results: list[Shown]) -> None:
+    """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
+    console.print("\n[dim]effect \\[95 % interval], margin, what is measured[/]", highlight=False)
+    for one in results:
+        mark = "  [yellow](stale: its code has changed since)[/]" if one.stale else ""
+        console.print(f"\n[bold]{escape(one.name)}[/], {escape(one.folder.name)}{mark}", highlight=False)
+        console.print(verdict_table(one.verdicts), highlight=False)
+        console.print(f"  [dim]{escape(str(one.folder / 'figure.png'))}[/]", highlight=False, soft_wrap=True)
+    console.print(f"\n{totals(v for one in results for v in one.verdicts)}", highlight=False)
+    if stale := sum(one.stale for one in results):
+        console.print(f"{stale} of {len(results)} results are stale: 'recombine verify' says what changed")
+
+
+def markdown(results: list[Shown]) -> str:
+    """The same as tables for a document, one per experiment: every claim in full, one column per run."""
+    runs: dict[str, dict[str, Shown]] = {}
+    for one in results:
+        runs.setdefault(one.name, {})[one.folder.name] = one
+    return "\n\n".join(_document_table(name, columns) for name, columns in runs.items())
+
+
+def _document_table(name: str, columns: dict[str, Shown]) -> str:
+    claims = {v.claim: v for run in columns.values() for v in run.verdicts}
+    said = {run: {v.claim: _in_words(v) for v in one.verdicts} for run, one in columns.items()}
+    rows = [
+        f"| {c.claim} | {c.says} ({c.source}) | {c.unit} ({c.bounds}) | "
+        + " | ".join(words.get(c.claim, "not run") for words in said.values())
+        + " |"
+        for c in claims.values()
+    ]
+    heads = [f"{run}, {_most(one.verdicts)}{', stale' * one.stale}" for run, one in columns.items()]
+    head = ["claim", "what is said", "effect (margin)", *heads]
+    return "\n".join([f"### {name}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+
+
+def _most(verdicts: list[Verdict]) -> str:
+    return counted(max(verdicts, key=lambda v: v.seeds)).split(" of ")[0]
+
+
+def _in_words(v: Verdict) -> str:
+    """A verdict with its numbers, in short why it is none, and what it comes to elsewhere."""
+    why = f"; {v.why.split(':')[0]}" if v.verdict == "undecided" and ":" in v.why else ""
+    more = [said for said in (apart(v), robustness(v)) if said]
+    return f"**{word(v).split(':')[0]}** {numbers(v)}{why}" + "".join(f"; {said}" for said in more)

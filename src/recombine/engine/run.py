@@ -1,0 +1,319 @@
+"""Runs an experiment: computes the cells that are missing, then writes table, verdicts and figure."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recombine import table as tables
+from recombine.core import UserError, Variant
+from recombine.engine import machine, store
+from recombine.engine.catalogue import Experiment, changed
+from recombine.engine.cells import Keep, Keeper, Report, compute
+from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recombine.claims import Verdict
+
+
+NOTHING_MORE = Keep()
+MADE_WITH = ("commit", *machine.KIND)
+"""What a table says of the machines and commits that made its cells."""
+DOTS_PER_INCH = 110
+"""Sharp enough for a page, and small enough to keep a figure of every result."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to run, and where its results go."""
+
+    experiment: Experiment
+    tier: str
+    settings: Any
+    out: Path
+    keep: Keep = NOTHING_MORE
+    cluster: bool = False
+    device: str | None = None
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def home(self) -> Path:
+        return self.out / self.experiment.name
+
+    @property
+    def folder(self) -> Path:
+        """One folder per tier; settings that differ from the tier's are part of its name."""
+        other = changed(self.settings, self.experiment.settings(self.tier))
+        words = [self.tier, *(f"{name}={_flat(value)}" for name, value in other.items())]
+        return self.home / ",".join(words).replace("/", "_")  # a setting may be a path
+
+    @property
+    def command(self) -> str:
+        """The command that makes these results again."""
+        other = changed(self.settings, self.experiment.settings(self.tier))
+        flags = ["--device", self.device] if self.device else []
+        flags += ["--out", str(self.out)] if self.out != Path("results") else []
+        flags += [word for name, value in other.items() for word in _flag(name, value)]
+        if self.experiment.variants:
+            some = [v.name for v in self.variants] or ["none"]
+            flags += ["--variants", *(["all"] if len(some) == len(self.experiment.variants) else some)]
+        return shlex.join(["recombine", "run", self.experiment.source, "--tier", self.tier, *flags])
+
+    @property
+    def protocols(self) -> dict[str, Any]:
+        """The settings of the primary protocol and of each variant that differs from it and is possible here."""
+        found = {tables.PRIMARY: self.settings}
+        for variant in self.variants:
+            try:
+                settings = variant.applied(self.settings)
+            except UserError:  # such as a width that this tier's picture is too small for
+                continue
+            if settings != self.settings:
+                found[variant.name] = settings
+        return found
+
+
+def _flat(value: Any) -> str:
+    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _flag(name: str, value: Any) -> list[str]:
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{flag}" if value else f"--no-{flag}"]
+    return [f"--{flag}", *(map(str, value) if isinstance(value, tuple) else [str(value)])]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run left behind."""
+
+    folder: Path
+    table: pd.DataFrame
+    verdicts: list[Verdict]
+    seconds: float
+
+
+def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None = None, kernels: bool = True) -> str:
+    """Join a cluster if asked, choose the device, and the project's kernels; keep compiled programs in a cache.
+
+    Returns the backend.
+    """
+    if ray is not None:
+        from recombine.engine import cluster
+
+        cluster.connect(ray)
+    import jax
+
+    from recombine import room
+
+    room.use_own_kernels(kernels)
+    if cache is not None:
+        jax.config.update("jax_compilation_cache_dir", str(cache))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+    if device == "cpu":
+        jax.config.update("jax_platforms", "cpu")
+    try:
+        backend = jax.default_backend()
+    except RuntimeError as error:
+        raise UserError(f"JAX cannot start: {str(error).splitlines()[0]}") from error
+    if device == "gpu" and backend != "gpu":
+        raise UserError(f"a GPU was asked for, but JAX sees only {backend}; use --device cpu, or --tier laptop")
+    return backend
+
+
+class Work(NamedTuple):
+    """One cell of a run: under which protocol, what, and the identity of its file."""
+
+    protocol: str
+    cell: Any
+    identity: str
+
+
+def execute(order: Order, report: Report) -> Result:
+    """Compute what is missing, then write the table, the verdicts and the figure."""
+    try:
+        _claim_folder(order)
+        with store.lock(order.home):
+            store.sweep(order.home)
+            work = _work(order)
+            contents = list(_finished(order, work, report))
+            content = store.joined(
+                [
+                    store.with_column(content, "variant", one.protocol)
+                    for content, one in zip(contents, work, strict=True)
+                ]
+                + _controls(order)
+            )
+            store.write(order.folder / "table.parquet", content)
+            table = tables.modern(store.read_table(content))
+            made = [store.read_facts(c) for c in contents]
+            if said := machine.mixture(made):
+                report.note(said)
+            store.write_json(order.folder / "settings.json", _provenance(order, made))
+            verdicts = conclude(order.experiment, order.tier, table, order.folder)
+            draw(order.experiment, order.settings, table, order.folder)
+            return Result(order.folder, table, verdicts, sum(facts["seconds"] for facts in made))
+    finally:
+        report.end()
+
+
+def _claim_folder(order: Order) -> None:
+    """Refuse a results folder that belongs to another study of the same name, unless that study is gone."""
+    for path in order.home.glob("*/settings.json"):
+        try:
+            owner = Path(store.read_json(path)["source"])
+        except (UserError, KeyError, TypeError):
+            continue
+        if owner.suffix == ".py" and owner != Path(order.experiment.source) and owner.exists():
+            raise UserError(f"{order.home} holds the results of {owner}: choose another --out for this study")
+
+
+def _work(order: Order) -> list[Work]:
+    """Every cell of every protocol, the primary one first."""
+    import jax
+
+    experiment, backend = order.experiment, jax.default_backend()
+    found = [
+        Work(protocol, cell, cell_identity(experiment.name, experiment.module, cell, backend))
+        for protocol, settings in order.protocols.items()
+        for cell in experiment.module.cells(settings)
+    ]
+    if len({one.identity for one in found}) != len(found):
+        raise UserError(f"{experiment.name}: two of its cells are alike; each must say what sets it apart")
+    return found
+
+
+def _controls(order: Order) -> list[bytes]:
+    """For each protocol, the rows of systems whose answer is known."""
+    make = getattr(order.experiment.module, "controls", lambda settings: [])
+    rows = {protocol: make(settings) for protocol, settings in order.protocols.items()}
+    return [store.table_bytes([{"variant": name} | row for row in mine]) for name, mine in rows.items() if mine]
+
+
+def _finished(order: Order, work: list[Work], report: Report) -> Iterator[bytes]:
+    """Every cell's table, in order: from its file, or computed now."""
+    kept = store.Cells(order.home / "cells")
+    contents = [_kept(order, kept, one.identity, report) for one in work]
+    missing = [one for one, content in zip(work, contents, strict=True) if content is None]
+    report.begin(len(work), len(work) - len(missing))
+    if order.cluster and missing:
+        _on_cluster(order, missing, kept, report, len(work))
+        contents = [_kept(order, kept, one.identity, report) for one in work]
+    for i, (one, content) in enumerate(zip(work, contents, strict=True)):
+        if content is not None:
+            yield content
+            continue
+        report.cell(i + 1, _label(one))
+        computed = compute(order.experiment, one.cell, Keeper(kept, one.identity, report, order.keep))
+        yield kept.save(one.identity, *computed)
+        kept.forget_checkpoints(one.identity)
+
+
+def _on_cluster(order: Order, missing: list[Work], kept: store.Cells, report: Report, cells: int) -> None:
+    """Compute the missing cells on a Ray cluster; each is saved as it comes back."""
+    import jax
+
+    from recombine.engine import cluster
+
+    cells_by_name = {one.identity: one.cell for one in missing}
+    found = cluster.compute_all(order.experiment, cells_by_name, kept, order.keep, jax.default_backend())
+    for done, name in enumerate(found, start=1):
+        report.cell(cells - len(missing) + done, f"{name} came back from the cluster")
+
+
+def _kept(order: Order, kept: store.Cells, name: str, report: Report) -> bytes | None:
+    """A finished cell that also has the weights and records now asked for."""
+    wanted = [kind for kind, asked in (("safetensors", order.keep.models), ("record.npz", order.keep.records)) if asked]
+    if any(not list(kept.folder.glob(f"{name}.*.{kind}")) for kind in wanted):
+        return None
+    return kept.load(name, report.note)
+
+
+def _label(work: Work) -> str:
+    """What sets a cell apart, in words."""
+    cell, said = work.cell, [] if work.protocol == tables.PRIMARY else [f"variant {work.protocol}"]
+    if isinstance(cell, tables.Cell):
+        said += [f"{name} {_flat(value)}" for name, value in cell.at]
+    else:
+        names = [f.name for f in fields(cell) if f.name not in ("settings", "members")]
+        said += [f"{name} {_flat(getattr(cell, name))}" for name in names]
+    members = getattr(cell, "members", ())
+    return ", ".join([*said, f"seeds {members[0]}..{members[-1]}"] if members else said)
+
+
+def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Path) -> list[Verdict]:
+    """Judge every claim on the table and write verdicts.json; the quick tier is never evidence."""
+    from recombine.claims import judge_all
+
+    verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
+    store.write_json(folder / "verdicts.json", [asdict(v) for v in verdicts])
+    return verdicts
+
+
+def draw(
+    experiment: Experiment, settings: Any, table: pd.DataFrame, folder: Path, formats: tuple[str, ...] = ("png",)
+) -> list[Path]:
+    """Plot the experiment's figure at its primary protocol, in each of the formats."""
+    from recombine import plots
+
+    paths = [folder / f"figure.{kind}" for kind in formats]
+    with plots.look():
+        figure = experiment.module.figure(settings, table[table["variant"] == tables.PRIMARY])
+        for path in paths:
+            sink, dated = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+            figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
+            store.write(path, sink.getvalue())
+    return paths
+
+
+def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:
+    """The tier, settings and table of a finished run; fields that settings no longer have are left out."""
+    facts = store.read_json(folder / "settings.json")
+    try:
+        known = {f.name for f in fields(experiment.module.Settings)}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in facts["settings"].items() if k in known}
+        tier, settings = str(facts["tier"]), experiment.module.Settings(**values)
+        experiment.settings(tier)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise UserError(f"{folder} was made by another version of {experiment.name}: {error}") from error
+    return tier, settings, tables.modern(store.read_table(folder / "table.parquet"))
+
+
+def code_changes(experiment: Experiment, folder: Path) -> list[str] | None:
+    """The modules whose code has changed since a result was made; None if the result does not say what made it."""
+    files = store.read_json(folder / "settings.json").get("files")
+    return changed_files(files, code_files(experiment.module)) if isinstance(files, dict) else None
+
+
+def _changes(order: Order, variant: Variant) -> dict[str, Any]:
+    """What a variant changes in the settings of an order."""
+    return changed(variant.applied(order.settings), order.settings)
+
+
+def _provenance(order: Order, made: list[dict[str, Any]]) -> dict[str, Any]:
+    """How the results came about: what was asked, and where and when its cells were really computed."""
+    told = {name: sorted({str(facts.get(name)) for facts in made}) for name in MADE_WITH}
+    files, protocols = code_files(order.experiment.module), order.protocols
+    return {
+        "experiment": order.experiment.name,
+        "source": order.experiment.source,
+        "tier": order.tier,
+        "settings": asdict(order.settings),
+        "variants": {
+            v.name: {"why": v.why, "changes": _changes(order, v)} for v in order.variants if v.name in protocols
+        },
+        "command": order.command,
+        "code": code_hash(files),
+        "files": files,
+        "seconds": round(sum(facts["seconds"] for facts in made), 1),
+        **told,
+        "versions": made[-1]["versions"],
+    }

@@ -1,0 +1,223 @@
+"""From networks to rows of a table, and from rows to numbers by seed.
+
+A table has one row per network. `system` says what a row is: "network", or the name of a system whose answer is known
+(perfect, blind, untrained, ...). `variant` says under which protocol it was made; "primary" is the experiment's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.core import Check
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NETWORK = "network"
+PRIMARY = "primary"
+_OLD_CONTROL = "control: "
+_OLD_NAMES = {"r": "R", "reuse": "distinct_share", "directions": "participation_ratio", "even": "even_share"}
+
+Effect = Any  # a function of a table: one number per seed, or a column of them for each rival, picture or depth
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A piece of work small enough to lose: some seeds (`members`) of one point of an experiment's grid.
+
+    `cell.depth` reads `at["depth"]`.
+    """
+
+    settings: Any
+    members: tuple[int, ...]
+    at: tuple[tuple[str, Any], ...] = field(default=())
+
+    def __getattr__(self, name: str) -> Any:
+        for key, value in self.__dict__.get("at", ()):
+            if key == name:
+                return value
+        raise AttributeError(f"a cell has no {name!r}")
+
+
+def blocks(settings: Any) -> list[tuple[int, ...]]:
+    """The seeds 0 .. `settings.seeds` - 1, cut into blocks of `settings.block` that train together."""
+    size = getattr(settings, "block", settings.seeds)
+    return [tuple(range(settings.seeds)[i : i + size]) for i in range(0, settings.seeds, size)]
+
+
+def cells(settings: Any, points: Iterable[Mapping[str, Any]] = ({},)) -> list[Cell]:
+    """One cell for each point of an experiment's grid and each block of seeds."""
+    return [Cell(settings, members, tuple(point.items())) for point in points for members in blocks(settings)]
+
+
+def rows(run: Any, meta: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[str, Any]]) -> list[dict]:
+    """One row per network of a run: who it is, how training ended, what was measured (NaN if it diverged)."""
+    ends = zip(meta, measured, run.losses[:, -1], run.diverged_at, strict=True)
+    return [
+        {"system": NETWORK, **who, "loss": float(loss), "diverged_at": int(at), **nan_if_diverged(found, int(at))}
+        for who, found, loss, at in ends
+    ]
+
+
+def nan_if_diverged(measured: Mapping[str, Any], diverged_at: int) -> dict[str, Any]:
+    """Measures as they are, or NaN in place of each if the network diverged."""
+    if diverged_at < 0:
+        return dict(measured)
+    return {name: np.full(np.shape(value), np.nan) if np.ndim(value) else np.nan for name, value in measured.items()}
+
+
+def control_rows(measure: Callable[[Any], Mapping[str, Any]], systems: Mapping[str, Any]) -> list[dict]:
+    """One row per system whose answer is known, measured as networks are."""
+    return [{"system": name, "seed": 0, **measure(system)} for name, system in systems.items()]
+
+
+def modern(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with today's columns, `system` and `variant` among them, whenever it was made.
+
+    Older tables named controls by a prefix of their condition: "control: perfect", "control: composed, face".
+    """
+    table = table.rename(columns={old: new for old, new in _OLD_NAMES.items() if new not in table})
+    table = table if "variant" in table else table.assign(variant=PRIMARY)
+    if "system" in table:
+        return table
+    condition = table["condition"].fillna("").astype(str) if "condition" in table else None
+    if condition is None:
+        return table.assign(system=NETWORK)
+    controls, words = condition.str.startswith(_OLD_CONTROL), condition.str.removeprefix(_OLD_CONTROL).str.split(", ")
+    return table.assign(
+        system=words.str[0].where(controls, NETWORK), condition=words.str[1].where(controls, table["condition"])
+    )
+
+
+def networks(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of networks, without the systems whose answer is known."""
+    return table[table["system"] == NETWORK]
+
+
+def pick(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """The rows whose columns have these values (a list or tuple: one of them); networks unless `system` is named."""
+    for name, value in ({"system": NETWORK} | where).items():
+        _need(table, name)
+        chosen = list(value) if isinstance(value, list | tuple) else [value]
+        table = table[table[name].isin(chosen)]
+    return table
+
+
+class NoSuchColumn(KeyError):
+    """A table lacks a column that an effect reads."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def _need(table: pd.DataFrame, column: str) -> None:
+    if column not in table:
+        import difflib
+
+        close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
+        raise NoSuchColumn(f"no column is called {column!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+
+
+def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
+    """One value per training seed, from the networks that match; the pieces of which effects are made."""
+    found = pick(table, **where)
+    _need(table, column)
+    if found.empty or found["seed"].duplicated().any():
+        raise ValueError(f"{where} must pick one row per seed, it picks {len(found)}")
+    return found.set_index("seed")[column]
+
+
+class NoSuchRow(ValueError):
+    """A table has no row for a system whose answer is known, or several."""
+
+
+def control(table: pd.DataFrame, system: str, column: str, **where: Any) -> float:
+    """What a measure reads on a system whose answer is known."""
+    _need(table, column)
+    found = pick(table, system=system, **where).dropna(subset=[column])
+    if len(found) != 1:
+        raise NoSuchRow(f"the table has {len(found)} rows of the control {system!r}, it should have one: run it again")
+    return float(found[column].iloc[0])
+
+
+def reads(system: str, column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Check:
+    """The check that a measure reads what it must on a system whose answer is known."""
+    return Check(f"{column} of the control {system}", lambda t: control(t, system, column, **where), at_least, at_most)
+
+
+def value(column: str, **where: Any) -> Effect:
+    """The effect of a claim: one column of the networks that match, by seed."""
+    return lambda table: by_seed(table, column, **where)
+
+
+def difference(column: str, first: Any, second: Any, *, by: str = "condition", **where: Any) -> Effect:
+    """The effect of a claim: a column of networks of one kind minus that of another, by seed."""
+    return lambda t: by_seed(t, column, **{by: first}, **where) - by_seed(t, column, **{by: second}, **where)
+
+
+def log_ratio(column: str, first: Any, second: Any, *, by: str = "condition", **where: Any) -> Effect:
+    """The effect of a claim: log10 of a column of networks of one kind over that of another, by seed."""
+
+    def effect(table: pd.DataFrame) -> pd.Series:
+        one, other = (by_seed(table, column, **{by: kind}, **where) for kind in (first, second))
+        return np.log10(one / other)
+
+    return effect
+
+
+def each(kinds: Mapping[str, Effect]) -> Effect:
+    """The effect of a claim about several rivals, pictures or depths: a column for each, judged one by one."""
+    import pandas as pd
+
+    return lambda table: pd.DataFrame({str(name): effect(table) for name, effect in kinds.items()})
+
+
+def each_of(column: str, effect: Effect) -> Effect:
+    """An effect taken apart: a column for each value of a column among the networks (each depth, each picture)."""
+    import pandas as pd
+
+    def apart(table: pd.DataFrame) -> pd.DataFrame:
+        kinds = sorted(networks(table)[column].dropna().unique())
+        return pd.DataFrame({_plain(kind): effect(table[table[column].isin([kind])]) for kind in kinds})
+
+    return apart
+
+
+def _plain(kind: Any) -> str:
+    """A depth of 8.0 is called 8."""
+    return f"{kind:g}" if isinstance(kind, float) else str(kind)
+
+
+def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Effect:
+    """By seed, 1 if every network that matches has learnt what it was shown, 0 if one has not, NaN if one diverged."""
+
+    def fits(table: pd.DataFrame) -> pd.Series:
+        found = pick(table, **where)
+        within = found[column].between(at_least, at_most).astype(float).where(found[column].notna())
+        return within.groupby(found["seed"]).agg(lambda values: values.min(skipna=False))
+
+    return fits
+
+
+def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = networks) -> Effect:
+    """The effect of a claim: the rank correlation of two columns over some networks of each seed.
+
+    A seed with fewer than three networks that have both numbers gives none.
+    """
+    from recombine.measures.similarity import rank_correlation
+
+    def effect(table: pd.DataFrame) -> pd.Series:
+        pairs = among(table)[["seed", first, second]].dropna()
+
+        def of(seed: int) -> float:
+            mine = pairs[pairs["seed"] == seed]
+            return rank_correlation(mine[first], mine[second]) if len(mine) > 2 else float("nan")
+
+        seeds = networks(table)["seed"].drop_duplicates().sort_values()
+        return seeds.map(of).set_axis(seeds)
+
+    return effect

@@ -1,0 +1,153 @@
+"""A result names exactly the code that can change it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import recombine
+from recombine.engine import identity
+
+ROOT = Path(recombine.__file__).parent
+EXAMPLES = ("liang2025/stripes", "kumar2025/fracture")
+
+
+def experiment(name: str) -> SimpleNamespace:
+    return SimpleNamespace(__file__=str(ROOT / "experiments" / f"{name}.py"))
+
+
+def path_of(module: str) -> Path:
+    stem = ROOT.joinpath(*module.split(".")[1:])
+    return stem.with_suffix(".py") if stem.with_suffix(".py").exists() else stem / "__init__.py"
+
+
+class OneMore(ast.NodeTransformer):
+    """Every number of a file is one more, every word one letter longer."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if isinstance(node.value, bool) or node.value is None or node.value is Ellipsis:
+            return node
+        more = {str: "x", bytes: b"x"}.get(type(node.value), 1)
+        return ast.copy_location(ast.Constant(node.value + more), node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
+        return node
+
+
+@pytest.fixture
+def edited(monkeypatch):
+    """Lets a test replace the text of files, as if they had been edited."""
+    texts: dict[Path, str] = {}
+    read: dict[str, identity.Source] = {}
+
+    def edit(path: Path, text: str | None = None) -> None:
+        texts.clear()
+        if text is not None or path != Path():
+            texts[path] = text if text is not None else ast.unparse(OneMore().visit(ast.parse(path.read_text())))
+        identity._code_files.cache_clear()
+
+    def source(name: str, path: Path) -> identity.Source:
+        if path not in texts:
+            return plain(name, path)
+        return read.setdefault(texts[path], identity.read_source(name, path, texts[path]))
+
+    plain = identity._source
+    monkeypatch.setattr(identity, "_source", source)
+    yield edit
+    edit(Path())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_edit_of_any_file_of_the_closure_moves_the_hash_and_no_other_edit_does(name, edited):
+    module = experiment(name)
+    before = identity.code_files(module)
+    others = [f for f in sorted(ROOT.rglob("*.py")) if identity._dotted(f) not in before]
+    for part in before:
+        edited(path_of(part))
+        after = identity.code_files(module)
+        assert identity.changed_files(before, after) == [part]
+        assert identity.code_hash(after) != identity.code_hash(before)
+    for file in others[::5]:
+        edited(file)
+        assert identity.code_files(module) == before, f"{file} is not part of it"
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new"),
+    [
+        ("kumar2025/fracture", "experiments/_fair.py", "GATE = 5e-3", "GATE = 5e-1"),
+        ("kumar2025/fracture", "experiments/_looks.py", "THUMB = 16", "THUMB = 4"),
+        ("liang2025/stripes", "measures/peak.py", "<= tolerance", "< tolerance"),
+    ],
+)
+def test_a_constant_that_makes_rows_moves_the_hash(name, file, old, new, edited):
+    module, path = experiment(name), ROOT / file
+    before, text = identity.code_version(module), path.read_text()
+    assert old in text
+    edited(path, text.replace(old, new))
+    assert identity.code_version(module) != before
+
+
+@pytest.mark.parametrize("part", ["CLAIMS", "figure"])
+def test_claims_and_figures_are_not_part_of_it(part, edited):
+    module = experiment("liang2025/stripes")
+    path, before = Path(module.__file__), identity.code_files(module)
+    text = path.read_text()
+    starts = {"CLAIMS": "CLAIMS = (", "figure": "def figure("}
+    where = text.index(starts[part])
+    edited(path, text[:where] + text[where:].replace('"', '"x', 1).replace("x", "y") + "\n")
+    assert identity.code_files(module) == before
+
+
+def test_comments_docstrings_and_layout_do_not_count(edited):
+    module = experiment("liang2025/stripes")
+    before, path = identity.code_files(module), ROOT / "measures" / "peak.py"
+    edited(path, "# a comment\n" + path.read_text().replace('"""', '"""Once upon a time. ', 1) + "\n\n")
+    assert identity.code_files(module) == before
+
+
+def test_a_study_of_ones_own_is_followed_into_the_files_beside_it(tmp_path):
+    (tmp_path / "beside.py").write_text("STEPS = 3\n\n\ndef unused():\n    return 1\n")
+    study = tmp_path / "study.py"
+    study.write_text(
+        "import recombine as rc\nfrom beside import STEPS\n\n\ndef cells(settings):\n    return []\n\n\n"
+        "def run(cell, watch):\n    return rc.mse(STEPS)\n\n\nCLAIMS = ()\n"
+    )
+    found = identity.code_files(SimpleNamespace(__file__=str(study)))
+    assert {"study", "beside", "recombine.measures.error"} <= set(found)
+    (tmp_path / "beside.py").write_text("STEPS = 4\n\n\ndef unused():\n    return 1\n")
+    moved = identity.code_files(SimpleNamespace(__file__=str(study)))
+    assert identity.changed_files(found, moved) == ["beside"]
+    (tmp_path / "beside.py").write_text("STEPS = 4\n\n\ndef unused():\n    return 2\n")
+    assert identity.code_files(SimpleNamespace(__file__=str(study))) == moved
+
+
+ALONE = """
+import ast, hashlib, importlib.util, pathlib, sys, types
+root = sys.argv[1]
+sys.modules["recombine"] = types.SimpleNamespace(__file__=root + "/__init__.py")  # it needs nothing else of ours
+spec = importlib.util.spec_from_file_location("identity", root + "/engine/identity.py")
+identity = sys.modules["identity"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(identity)
+for path in sorted(pathlib.Path(root).rglob("*.py")):
+    print(path.name, hashlib.sha256(identity.canonical(ast.parse(path.read_text())).encode()).hexdigest())
+"""
+
+
+def other_pythons() -> list[str]:
+    """Other Python versions on this machine, if there are any."""
+    found = [Path(sys.base_prefix).parent / v / "bin" / "python" for v in ("3.12.1", "3.13.0")]
+    return [str(python) for python in found if python.exists()]
+
+
+@pytest.mark.skipif(not other_pythons(), reason="no other Python here")
+def test_the_hash_is_the_same_under_other_versions_of_python():
+    every = [
+        subprocess.check_output([p, "-c", ALONE, str(ROOT)], text=True) for p in [sys.executable, *other_pythons()]
+    ]
+    assert len(set(every)) == 1
