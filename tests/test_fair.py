@@ -79,7 +79,7 @@ def test_every_rival_and_picture_has_a_column_of_its_own():
     assert rc.judge(rows, rc.Claim("c", "says", "where", above=0.0, **found)).verdict == "holds"
 
 
-def rates(module, make, count=60) -> tuple[float, float]:
+def rates(module, make, count=40) -> tuple[float, float]:
     """Of the claims of a module on tables of equal networks, the largest shares that hold and that fail."""
     claims = [bare(claim) for claim in module.CLAIMS]
     words = np.array([[v.verdict for v in rc.judge_all(make(i), claims)] for i in range(count)])
@@ -87,11 +87,11 @@ def rates(module, make, count=60) -> tuple[float, float]:
 
 
 def test_claims_about_pruning_are_seldom_decided_of_equal_networks():
-    """2.5 % are meant for one picture, and fewer for two; 60 tables may show a few more by chance."""
+    """2.5 % are meant for one picture, and fewer for two; 40 tables may show a few more by chance."""
     held, failed = rates(pruning, lambda i: table(PRUNED, by="method", seed=i, pictures=("face",)))
     assert held <= 0.1
     assert failed <= 0.1
-    held, failed = rates(pruning, lambda i: table(PRUNED, by="method", seed=100 + i), count=30)
+    held, failed = rates(pruning, lambda i: table(PRUNED, by="method", seed=100 + i), count=20)
     assert held <= 0.1
     assert failed <= 0.15
 
@@ -191,7 +191,6 @@ def test_every_picture_has_a_composed_a_turned_and_an_untrained_network_that_are
     assert set(rows["goal"]) == {"moth"}
     assert (rows.loc[["composed", "turned"], "mse"] <= 1e-6).all()
     assert rows.loc["untrained", "draws"] == 0
-    assert set(_pictures.RENAMED.values()) <= set(rows.columns)
     numbers = rows[["R", "distinct_share", "participation_ratio", "even_share", "purity", "map_zip"]]
     assert np.isfinite(numbers.to_numpy(float)).all()
     assert _fair.known(rows.reset_index(), "composed", "R") == {"moth": rows.loc["composed", "R"]}

@@ -158,9 +158,7 @@ def _fits(table: pd.DataFrame, claim: Claim, columns: pd.DataFrame) -> pd.DataFr
     every = pd.DataFrame(1.0, index=columns.index, columns=columns.columns)
     for fits in claim.fits:
         found = fits(table)
-        one = (
-            found if isinstance(found, pd.DataFrame) else pd.concat([found] * every.shape[1], axis=1, keys=list(every))
-        )
+        one = found if isinstance(found, pd.DataFrame) else pd.DataFrame(dict.fromkeys(every, found))
         one = one.reindex(index=every.index, columns=every.columns).astype(float)
         every = every.where(every.isna() | (every < one), one)
     return every

@@ -84,7 +84,7 @@ def boundary(shape: str, seeds: int, *, draws: int = 1000) -> float:
 
 
 def measure(*, draws: int = 1000) -> dict:
-    """Shares of draws: called "holds" or "fails" though the effect lies at the margin, and found half a deviation off."""
+    """Shares of draws called "holds" or "fails": at the margin, and half a standard deviation above and below it."""
     rows = []
     for rule in RULES:
         for shape in SHAPES:

@@ -28,7 +28,7 @@ def parse_plainly(kind: type, words: list[str], prog: str, description: str, def
 
 
 def _add(parser: argparse.ArgumentParser, usual: Any) -> None:
-    types_of = get_type_hints(type(usual)) if not type(usual).__module__ == "types" else {}
+    types_of = {} if type(usual).__module__ == "types" else get_type_hints(type(usual))
     for field in fields(usual):
         now, kind = getattr(usual, field.name), types_of.get(field.name, field.type)
         if is_dataclass(now):
@@ -60,21 +60,22 @@ def _inner(kind: Any) -> Any:
     return get_args(kind)[0] if get_args(kind) else str
 
 
+def _alternatives(kind: Any) -> list[Any]:
+    """The types that a field may have, without None."""
+    parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return [part for part in parts if part is not types.NoneType]
+
+
 def _choices(kind: Any) -> list[Any] | None:
     """The words that a field may have, where its type lists them."""
-    parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    parts = _alternatives(kind)
     found = [choice for part in parts if get_origin(part) is Literal for choice in get_args(part)]
     return found or None
 
 
 def _reader(kind: Any, now: Any) -> Callable[[str], Any]:
     """What turns a word into a field's value."""
-    parts = [
-        p
-        for p in (get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,))
-        if p is not types.NoneType
-    ]
-    first = parts[0] if parts else str
+    first = _alternatives(kind)[0]
     if get_origin(first) is Literal:
         return type(get_args(first)[0])
     return first if isinstance(first, type) else type(now) if now is not None else str

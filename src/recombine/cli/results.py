@@ -20,11 +20,16 @@ UNUSABLE = (KeyError, IndexError, AttributeError, TypeError, ValueError, Arithme
 """What reading, judging or drawing a damaged or outdated table may raise."""
 
 
+def results_folder() -> Path:
+    """Where results go unless a flag says otherwise."""
+    return Path(os.environ.get("RECOMBINE_OUT") or "results")
+
+
 @dataclass(frozen=True)
 class ResultOptions:
     """Options of commands that read results."""
 
-    out: Path = field(default_factory=lambda: results_folder())
+    out: Path = field(default_factory=results_folder)
     """folder with the results; RECOMBINE_OUT names another than ./results"""
 
 
@@ -34,11 +39,6 @@ class TierOptions(ResultOptions):
 
     tier: str = ""
     """only runs of this tier: quick, laptop, gpu or paper"""
-
-
-def results_folder() -> Path:
-    """Where results go unless a flag says otherwise."""
-    return Path(os.environ.get("RECOMBINE_OUT") or "results")
 
 
 def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:

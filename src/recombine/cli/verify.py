@@ -1,4 +1,4 @@
-"""recombine verify: which results were made by other code than today's, and which claims cannot be judged as they are."""
+"""recombine verify: results made by other code than today's, and claims that cannot be judged as they are."""
 
 from __future__ import annotations
 

@@ -293,9 +293,9 @@ def code_changes(experiment: Experiment, folder: Path) -> list[str] | None:
     return changed_files(files, code_files(experiment.module)) if isinstance(files, dict) else None
 
 
-def _changes(order: Order, variant: Variant) -> dict[str, Any]:
-    """What a variant changes in the settings of an order."""
-    return changed(variant.applied(order.settings), order.settings)
+def _described(order: Order, variant: Variant) -> dict[str, Any]:
+    """Why a variant is a reasonable choice, and what it changes in the settings of an order."""
+    return {"why": variant.why, "changes": changed(variant.applied(order.settings), order.settings)}
 
 
 def _provenance(order: Order, made: list[dict[str, Any]]) -> dict[str, Any]:
@@ -307,9 +307,7 @@ def _provenance(order: Order, made: list[dict[str, Any]]) -> dict[str, Any]:
         "source": order.experiment.source,
         "tier": order.tier,
         "settings": asdict(order.settings),
-        "variants": {
-            v.name: {"why": v.why, "changes": _changes(order, v)} for v in order.variants if v.name in protocols
-        },
+        "variants": {v.name: _described(order, v) for v in order.variants if v.name in protocols},
         "command": order.command,
         "code": code_hash(files),
         "files": files,

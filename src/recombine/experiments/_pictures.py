@@ -43,8 +43,6 @@ class PictureSettings(_seeds.Seeded):
             raise rc.UserError("name at least one target, each once, or a folder of evolved networks")
 
 
-RENAMED = {"r": "R", "reuse": "distinct_share", "directions": "participation_ratio", "even": "even_share"}
-"""Columns of older tables, and what they are called now."""
 FLAT = 0.01
 """Standard deviation over pixels below which a colour shows nothing."""
 QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "swept": 4}

@@ -117,9 +117,9 @@ def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]
 controls = _scored.controls
 
 
-def claim(*words: str, unit: str, **more: Any) -> rc.Claim:
+def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
     """A claim about networks after the first round."""
-    return rc.Claim(*words, above=0.0, unit=unit, controls=_fair.CONTROLS, **more)
+    return rc.Claim(name, says, source, above=0.0, controls=_fair.CONTROLS, **more)
 
 
 UNITS = _fair.each_minus({name: name for name in PAPERS}, SIMILAR, **FIRST)

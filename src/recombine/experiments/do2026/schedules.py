@@ -118,7 +118,7 @@ def gap(table: pd.DataFrame, kind: str, column: str) -> pd.DataFrame:
     """By seed and picture, how far a score of networks trained in a way is from the composed one's."""
     known = _fair.known(table, "composed", column)
     each = _fair.by_picture(rc.value(column, kind=kind))(table)
-    return each - [known[goal] for goal in each]
+    return each - [known[str(goal)] for goal in each]
 
 
 def changed(column: str) -> OfWay:

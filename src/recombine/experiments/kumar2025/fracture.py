@@ -117,7 +117,7 @@ def where_even(effect: _fair.Table) -> _fair.Table:
     """The same at those pictures that are left-right even enough for parity to mean something; no number elsewhere."""
 
     def chosen(table: pd.DataFrame) -> pd.DataFrame:
-        share, each = of(table, COMPOSED, "even_share").iloc[0], effect(table)
+        share, each = of(table, COMPOSED, "even_share").iloc[0].to_dict(), effect(table)
         even = [goal for goal in each if share[goal] >= 0.85]
         return each[even] if even else each * np.nan
 
@@ -134,10 +134,10 @@ LOWER = ("additive", "alike", "symmetry")
 """Measures that are expected to be lower in trained networks."""
 
 
-def claim(*words: str, controls: tuple[rc.Check, ...] = (SAME,), **more: Any) -> rc.Claim:
+def claim(name: str, says: str, source: str, *, controls: tuple[rc.Check, ...] = (SAME,), **more: Any) -> rc.Claim:
     """A claim about trained networks that draw their picture at the end of training, picture by picture."""
     fits = (_fair.drawn(kind=TRAINED),)
-    return rc.Claim(*words, fits=fits, controls=controls, over=_fair.PICTURES, **more)
+    return rc.Claim(name, says, source, fits=fits, controls=controls, over=_fair.PICTURES, **more)
 
 
 def exceeds(name: str, says: str, measure: str) -> rc.Claim:

@@ -52,13 +52,13 @@ VARIANTS = (
     rc.Variant("width 32", "The paper names no width here; this one lies between those of our tiers.", width=32),
     rc.Variant("400 steps", "The released scripts that count data train for at most 400 updates.", steps=400),
     rc.Variant("12500 steps", "The released decoders train for up to 12,500 updates.", steps=12_500),
-    rc.Variant("cosine", "Ours: the learning rate falls to zero, so that training ends where it would settle.", cosine=True),
+    rc.Variant("cosine", "Ours: the learning rate falls to zero, so that training settles.", cosine=True),
     rc.Variant(
         "absent factor in the margin",
         "The release has no stripes, but a padded code in whose margin an absent factor could lie.",
         absent="margin",
     ),
-    rc.Variant("bfloat16", "Ours: half the precision, as fast training uses; the release has float32.", precision="bfloat16"),
+    rc.Variant("bfloat16", "Ours: half the precision; the release has float32.", precision="bfloat16"),
 )
 
 
