@@ -171,16 +171,21 @@ def log_ratio(column: str, first: Any, second: Any, *, by: str = "condition", **
 
 def each(kinds: Mapping[str, Effect]) -> Effect:
     """The effect of a claim about several rivals, pictures or depths: a column for each, judged one by one."""
-    import pandas as pd
 
-    return lambda table: pd.DataFrame({str(name): effect(table) for name, effect in kinds.items()})
+    def effects(table: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({str(name): effect(table) for name, effect in kinds.items()})
+
+    return effects
 
 
 def each_of(column: str, effect: Effect) -> Effect:
     """An effect taken apart: a column for each value of a column among the networks (each depth, each picture)."""
-    import pandas as pd
 
     def apart(table: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
         kinds = sorted(networks(table)[column].dropna().unique())
         return pd.DataFrame({_plain(kind): effect(table[table[column].isin([kind])]) for kind in kinds})
 
@@ -208,9 +213,10 @@ def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = n
 
     A seed with fewer than three networks that have both numbers gives none.
     """
-    from recombine.measures.similarity import rank_correlation
 
     def effect(table: pd.DataFrame) -> pd.Series:
+        from recombine.measures.similarity import rank_correlation
+
         pairs = among(table)[["seed", first, second]].dropna()
 
         def of(seed: int) -> float:

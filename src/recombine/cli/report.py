@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
-from rich.table import Table
 
 from recombine.claims import turns
 
@@ -31,25 +31,22 @@ class Shown:
     stale: bool = False
 
 
-def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
     """The verdicts of one run: each claim, its numbers and what they are, and why an undecided one is so."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column()
+    first = 4 + max((len(short(v)) for v in verdicts), default=0)
     for v in verdicts:
-        colour = COLOURS[word(v).split(":")[0]]
-        lines = [escape(v.claim), f"{escape(numbers(v))}, margin {v.bounds}, {counted(v)}: [dim]{escape(v.unit)}[/]"]
-        lines += [f"[yellow]{escape(v.why)}[/]"] * (v.verdict == "undecided" and v.evidence)
-        lines += [escape(said) for said in (apart(v), robustness(v)) if said]
-        table.add_row(f"  [{colour}]{word(v).split(':')[0]}[/]", "\n".join(lines))
-    return table
+        said = [v.claim, f"{numbers(v)}, margin {v.bounds}, {counted(v)}: {v.unit}"]
+        said += [v.why] * (v.verdict == "undecided" and v.evidence)
+        said += [line for line in (apart(v), robustness(v)) if line]
+        lines = [line for text in said for line in textwrap.wrap(text, max(20, width - first - 1))]
+        head = f"  [{COLOURS[short(v)]}]{short(v)}[/]" + " " * (first - 2 - len(short(v)))
+        yield head + escape(lines[0])
+        yield from (" " * first + escape(line) for line in lines[1:])
 
 
-def word(v: Verdict) -> str:
-    """The verdict, and in which way it fails."""
-    if not v.evidence:
-        return "not evidence"
-    return f"{v.verdict}: {v.how}" if v.how else v.verdict
+def short(v: Verdict) -> str:
+    """The verdict in one word, or that it is none."""
+    return v.verdict if v.evidence else "not evidence"
 
 
 def numbers(v: Verdict) -> str:
@@ -85,8 +82,11 @@ def _fitted(part: Part) -> str:
 
 def robustness(v: Verdict) -> str:
     """In how many protocol variants a verdict is the same, and which turn it."""
-    if not v.variants:
+    if not v.variants or not v.evidence:
         return ""
+    if v.verdict == "undecided":
+        found = Counter(v.variants.values())
+        return f"in {len(v.variants)} protocol variants: {', '.join(f'{n} {word}' for word, n in found.items())}"
     turned = turns(v)
     said = f"{len(v.variants) - len(turned)} of {len(v.variants)} protocol variants say the same"
     return said + (f"; turns with {', '.join(f'{name} ({v.variants[name]})' for name in turned)}" if turned else "")
@@ -94,7 +94,7 @@ def robustness(v: Verdict) -> str:
 
 def totals(verdicts: Iterable[Verdict]) -> str:
     """How many claims hold, fail and are undecided."""
-    found = Counter(word(v).split(":")[0] for v in verdicts)
+    found = Counter(map(short, verdicts))
     return ", ".join(f"{found[name]} {name}" for name in COLOURS if found[name])
 
 
@@ -104,7 +104,8 @@ def show(console: Console, results: list[Shown]) -> None:
     for one in results:
         mark = "  [yellow](stale: its code has changed since)[/]" if one.stale else ""
         console.print(f"\n[bold]{escape(one.name)}[/], {escape(one.folder.name)}{mark}", highlight=False)
-        console.print(verdict_table(one.verdicts), highlight=False)
+        for line in verdict_lines(one.verdicts, console.width):
+            console.print(line, highlight=False, soft_wrap=True)
         console.print(f"  [dim]{escape(str(one.folder / 'figure.png'))}[/]", highlight=False, soft_wrap=True)
     console.print(f"\n{totals(v for one in results for v in one.verdicts)}", highlight=False)
     if stale := sum(one.stale for one in results):
@@ -141,4 +142,4 @@ def _in_words(v: Verdict) -> str:
     """A verdict with its numbers, in short why it is none, and what it comes to elsewhere."""
     why = f"; {v.why.split(':')[0]}" if v.verdict == "undecided" and ":" in v.why else ""
     more = [said for said in (apart(v), robustness(v)) if said]
-    return f"**{word(v).split(':')[0]}** {numbers(v)}{why}" + "".join(f"; {said}" for said in more)
+    return f"**{short(v)}** {numbers(v)}{why}" + "".join(f"; {said}" for said in more)

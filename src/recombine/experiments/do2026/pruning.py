@@ -110,11 +110,16 @@ def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]
         for method in methods
         for seed in case.cell.members
     ]
-    rows = _scored.described(case.cell.settings, case.goal, run, who, watch=case.watch)
+    return orthogonal(_scored.described(case.cell.settings, case.goal, run, who, watch=case.watch))
+
+
+def orthogonal(rows: list[dict]) -> list[dict]:
+    """Rows with how little maps of one layer have in common."""
     return [row | {"orthogonal": 1 - row.get("redundancy", np.nan)} for row in rows]
 
 
-controls = _scored.controls
+def controls(settings: Settings) -> list[dict]:
+    return orthogonal(_scored.controls(settings))
 
 
 def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
