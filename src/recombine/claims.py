@@ -144,7 +144,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     return Verdict(
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
-        _named(why, shown.name, len(parts)).replace("seeds", claim.repeats), evidence, claim.repeats, claim.over,
+        (why if objection else _named(why, shown.name, len(parts))).replace("seeds", claim.repeats), evidence, claim.repeats, claim.over,
         tuple(parts) if len(parts) > 1 else (),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The command line: recombine list | run | verdicts | figure | verify | curve | correlate | import | judge | bench."""
+"""The command line: one word for each command, and what happens when one goes wrong."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine figure liang2025/stripes          plot the figure again from the table  (--format svg)
   recombine curve liang2025/amounts           each claim under every protocol variant: specification curves
   recombine verify                            results whose code has changed, and claims that cannot be judged so
+  recombine board                             a page per paper with every claim and verdict  (--to docs/board)
   recombine correlate COLUMN COLUMN           do two columns go together over all networks trained?
   recombine import picbreeder SOURCE          evolved networks from their makers' files, for --artifacts
   recombine judge                             changed pictures before the offline judge and a vision-language model
@@ -37,6 +38,7 @@ COMMANDS = {
     "figure": "figure:figure",
     "curve": "curve:curve",
     "verify": "verify:verify",
+    "board": "board:board",
     "correlate": "correlate:correlate",
     "import": "import_networks:import_networks",
     "judge": "judging:judge",

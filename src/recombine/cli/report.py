@@ -140,6 +140,7 @@ def _most(verdicts: list[Verdict]) -> str:
 
 def _in_words(v: Verdict) -> str:
     """A verdict with its numbers, in short why it is none, and what it comes to elsewhere."""
-    why = f"; {v.why.split(':')[0]}" if v.verdict == "undecided" and ":" in v.why else ""
+    straddles = "straddles" in v.why
+    why = f"; {v.why.split(' (')[0]}" if v.verdict == "undecided" and v.evidence and not straddles else ""
     more = [said for said in (apart(v), robustness(v)) if said]
     return f"**{short(v)}** {numbers(v)}{why}" + "".join(f"; {said}" for said in more)

@@ -84,8 +84,8 @@ def _unreachable(claim: Claim, table: pd.DataFrame) -> list[str]:
 
 
 def _trivial(claim: Claim, table: pd.DataFrame) -> list[str]:
-    """Whether untrained networks would keep the margin as well."""
-    bare = replace(claim, controls=(), preconditions=())
+    """Whether untrained networks would keep the margin as well; whether they fit matters where little is asked for."""
+    bare = replace(claim, controls=(), preconditions=(), fits=claim.fits if claim.above is None else ())
     if UNTRAINED not in set(table["system"]) or judge(in_place(table, UNTRAINED), bare).verdict != "holds":
         return []
     return [f"the margin {_bounds(claim)} is kept by untrained networks in place of all trained ones"]
@@ -106,12 +106,14 @@ def in_place(table: pd.DataFrame, system: str, **where: Any) -> pd.DataFrame:
     for kind, mine in controls.groupby(by) if by else [("", controls)]:
         found = tables.pick(table, **where)
         rows = found[found[by] == kind].index if by else found.index
-        for column in _measures(mine):
+        for column in _measures(table, mine):
             changed.loc[rows, column] = float(mine[column].iloc[0])
     return changed
 
 
-def _measures(controls: pd.DataFrame) -> list[str]:
-    """The columns of plain numbers that a control has."""
-    numbers = controls.select_dtypes("number").columns
-    return [c for c in numbers if c not in ("seed", "diverged_at") and controls[c].notna().all()]
+def _measures(table: pd.DataFrame, controls: pd.DataFrame) -> list[str]:
+    """The columns of plain numbers that a control has, without those that say what a network is, such as its depth."""
+    found = tables.networks(table)
+    kinds = found.groupby("condition") if "condition" in found else found.groupby("seed")
+    numbers = [c for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at")]
+    return [c for c in numbers if controls[c].notna().all() and kinds[c].nunique().max() > 1]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 import recombine
 from recombine.core import UserError
@@ -120,6 +119,8 @@ def _checked(experiment: Experiment, rows: Any) -> list[dict]:
     """What run() returned, if it is a list of rows that name their seed and have the columns that claims read."""
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) and "seed" in row for row in rows) or not rows:
         raise UserError(f"{experiment.name}: run() must return a list of rows, dicts with a 'seed' each")
+    import pandas as pd
+
     rows = [{"system": NETWORK, **row} for row in rows]
     table = modern(pd.DataFrame(rows))
     for claim in experiment.claims:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GATE = 5e-3
-"""Mean squared error at which networks are compared: R rises as the error falls, by about .08 a decade, since what a
+"""Mean squared error at which networks are compared: R rises as the error falls, by about .08 per decade, since what a
 network draws itself, which R is relative to, becomes simpler."""
 DRAWN = 1e-2
 """The same at the end of training, where networks are set beside composed ones, which are not off at all."""

@@ -10,7 +10,7 @@ import numpy as np
 import recombine as rc
 
 THUMB = 16
-"""Pixels a side of unit maps, and twice as many of pictures, that are kept for a figure."""
+"""Pixels per side of unit maps, and twice as many of pictures, that are kept for a figure."""
 SHOWN = 6
 """Units of a layer that are shown where all would be too many."""
 TOP = 1.5
@@ -35,7 +35,7 @@ def looks(model: Any, seed: int, *, weights: int = 4, values: int = 5) -> dict[s
 
 
 def show_maps(axes: Any, maps: np.ndarray, title: str) -> None:
-    """A sheet of unit maps, one row a layer: red is -1 and below, white 0, blue 1 and above."""
+    """A sheet of unit maps, one row per layer: red is -1 and below, white 0, blue 1 and above."""
     layers, units, side, _ = maps.shape
     sheet = np.full((layers * (side + 1), units * (side + 1)), np.nan)
     for i, row in enumerate(maps):
@@ -47,7 +47,7 @@ def show_maps(axes: Any, maps: np.ndarray, title: str) -> None:
 
 
 def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
-    """One row a weight, from its most negative change to its most positive; the picture itself in the middle."""
+    """One row per weight, from its most negative change to its most positive; the picture itself in the middle."""
     rows = [np.concatenate(list(row), axis=1) for row in strip]
     axes.imshow(np.concatenate(rows, axis=0), interpolation="nearest")
     rc.plots.bare(axes, title)
@@ -116,7 +116,7 @@ def without_highest(axes: Any) -> None:
 
 
 def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
-    """A picture of at most so many pixels a side, to be kept in a table."""
+    """A picture of at most so many pixels per side, to be kept in a table."""
     step = -(-len(picture) // most)
     return np.round(np.asarray(picture, float)[::step, ::step], 3)
 

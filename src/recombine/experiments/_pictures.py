@@ -23,7 +23,7 @@ class PictureSettings(_seeds.Seeded):
     artifacts: str = ""
     """folder with evolved networks (see `recombine import`), whose pictures are drawn as well"""
     size: int = 32
-    """pixels a side"""
+    """pixels per side"""
     steps: int = 3000
     """updates of each network, on the whole picture"""
     learning_rate: float = 3e-3
@@ -35,7 +35,7 @@ class PictureSettings(_seeds.Seeded):
         self.need_positive("steps", "swept")
         self.need_rates("learning_rate")
         if not 8 <= self.size <= 1024:
-            raise rc.UserError(f"pictures have 8 to 1024 pixels a side, got {self.size}")
+            raise rc.UserError(f"pictures have 8 to 1024 pixels per side, got {self.size}")
         if unknown := set(self.targets) - set(rc.composed.composed()):
             known = ", ".join(rc.composed.composed())
             raise rc.UserError(f"no composed picture is called {', '.join(sorted(unknown))}; there are {known}")

@@ -14,6 +14,10 @@ import recombine as rc
 from recombine.experiments import _fair
 from recombine.experiments._pictures import Goal, PictureSettings, dense, error, goals
 
+_NUMBERS = ("mse", "log_mse", "scored_mse", "draws", "R", "map_zip", "purity", "distinct_share", "participation_ratio")
+UNKNOWN = dict.fromkeys((*_NUMBERS, "even_share", "redundancy", "reached_at"), np.nan)
+"""What a row says of a network that diverged."""
+
 
 def described(
     settings: PictureSettings, goal: Goal, run: Any, who: Sequence[dict], *, watch: Any, at_end: bool = False
@@ -27,7 +31,7 @@ def described(
     def one(which: tuple[int, dict]) -> dict[str, Any]:
         i, facts = which
         if run.diverged_at[i] >= 0:
-            return {}
+            return UNKNOWN
         model = run[i].model if at_end else run[i].reached
         return scored(settings, goal, model, facts["seed"]) | ended(settings, goal, run[i])
 

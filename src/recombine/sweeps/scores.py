@@ -26,7 +26,7 @@ _AT_ONCE = 64
 class SweptFeatures(NamedTuple):
     """One value for each change of a weight by which the picture changes by 0.10 (see `matched`), inert ones left out.
 
-    `change_zip`: compressed size of the change, bytes a pixel. `information`: what picture and changed picture share.
+    `change_zip`: compressed size of the change, bytes per pixel. `information`: what picture and changed picture share.
     `symmetry`: even share of the changed picture over the picture's. `zip_ratio`: the same of compressed sizes.
     `rank`: effective rank of the change.
     """

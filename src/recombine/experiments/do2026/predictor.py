@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 MIX = (("cache", 6), ("gaussian", 4), ("identity", 2), ("sigmoid", 2), ("sin", 2))
 PRIMARY, WAVES, SQUARES = FEATURES
+UNKNOWN = {"mse": np.nan, "R": np.nan, "drawn": np.nan}
+"""What a row says of a network that diverged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +111,7 @@ def rows_of(cell: rc.Cell, dense: Any, pruned: Any, who: list[tuple[Goal, int]],
     settings, diverged = cell.settings, np.maximum(dense.diverged_at, pruned.diverged_at)
 
     def one(i: int) -> dict[str, Any]:
-        return scored(settings, who[i][0], pruned[i].reached, who[i][1]) if diverged[i] < 0 else {}
+        return scored(settings, who[i][0], pruned[i].reached, who[i][1]) if diverged[i] < 0 else UNKNOWN
 
     found = _scored.side_by_side(one, range(len(who)), watch=watch)
     rows: list[dict] = []
@@ -117,7 +119,7 @@ def rows_of(cell: rc.Cell, dense: Any, pruned: Any, who: list[tuple[Goal, int]],
         what = {"system": "network", "condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number}
         what |= {**goal.facts, "depth": cell.depth, "seed": seed, "diverged_at": int(diverged[i])}
         what |= {"loss": float(pruned.losses[i, -1]), "dense_mse": float(dense.losses[i, -1])}
-        rows.append(what | dict.fromkeys(("mse", "R", "drawn"), np.nan) | found[i])
+        rows.append(what | found[i])
         watch.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, pruned[i].reached))
     return rows
 

@@ -193,15 +193,18 @@ CLAIMS = (
         **_fair.minus("orthogonal", SIMILAR, DENSE, **FIRST),
         unit="1 - mean |correlation| of maps of a layer, SP by units minus dense",
     ),
-    claim(
+    rc.Claim(
         "which weights remain matters more than how many",
-        "Between two masks of as many weights (counted, not those on live paths) R differs more than between such a"
-        " mask and all weights; of the networks of one seed that draw the picture.",
-        "the paper's words on connectivity; stated otherwise, without a choice of masks, after a GPU run",
+        "Masks of as many weights (counted, not those on live paths) lie farther apart in R than the dense network lies"
+        " from them; of the networks of one seed that draw the picture.",
+        "the paper's words on connectivity; restated after a GPU run, without a choice of masks",
         effect=matters,
+        above=0.5,
+        null=0.5,
         fits=(half_of(MASKS),),
         over=_fair.PICTURES,
-        unit=f"{_fair.R}, mean |difference| of two masks minus mean |difference| of mask and dense",
+        unit="share of masks whose R is farther from all others' than that of the dense network",
+        controls=_fair.CONTROLS,
     ),
 )
 

@@ -1,10 +1,10 @@
-"""Is it the schedule, the first weights or the pixels seen, rather than depth and wiring, that fractures a network?
+"""Is it the schedule, the initial weights or the pixels seen, rather than depth and wiring, that fractures a network?
 
 The controls that a referee of the paper misses: depth and wiring are held fixed (dense networks of the composed
 network's units and depth), and one thing at a time is changed of how they are trained. The learning rate falls along a
-cosine in place of staying as it is; the variance of the first weights is halved or doubled; every update sees a random
-quarter of the pixels. A control would explain the fracture if it changed a score, up or down, by half of what trained
-and composed networks differ. Weights are swept at the same places in networks of one seed.
+cosine in place of staying as it is; the variance of the initial weights is halved or doubled; every update sees a
+random quarter of the pixels. A control would explain the fracture if it changed a score, up or down, by half of what
+trained and composed networks differ. Weights are swept at the same places in networks of one seed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Settings(_pictures.PictureSettings):
     targets: tuple[str, ...] = ("moth",)
     """composed pictures to draw"""
     scales: tuple[float, ...] = (0.5, 2.0)
-    """what the variance of the first weights is multiplied with"""
+    """what the variance of the initial weights is multiplied with"""
     share: float = 0.25
     """pixels that an update sees where it does not see all, as a share of them"""
 

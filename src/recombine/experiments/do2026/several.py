@@ -25,7 +25,7 @@ from recombine.experiments.do2026._together import apart, content, maker, pictur
 if TYPE_CHECKING:
     import pandas as pd
 
-KEPT = ("mse", "log_mse", "draws", "log_share", "apart", "drawn", "wanted", "maps")
+UNKNOWN = _scored.UNKNOWN | dict.fromkeys(("log_share", "apart", "drawn", "wanted", "maps"), np.nan)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +87,7 @@ def described(cell: rc.Cell, trained: Any, colours: np.ndarray, seed: int) -> li
     facts = {"system": "network", "kind": kind, "seed": seed, "loss": float(trained.losses[-1])}
     facts["diverged_at"] = int(trained.diverged_at)
     if trained.diverged_at >= 0:
-        none = dict.fromkeys(KEPT, np.nan)
-        return [facts | {"condition": f"{kind}, {name}", "goal": name, **none} for name in cell.names]
+        return [facts | {"condition": f"{kind}, {name}", "goal": name, **UNKNOWN} for name in cell.names]
     maps = _looks.same_units(models, settings.size) if kind != ALONE and not seed else [None] * len(models)
     rows = []
     for name, model, picture, looked in zip(cell.names, models, colours, maps, strict=True):

@@ -53,7 +53,7 @@ def run(cell: rc.Cell, watch) -> list[dict]:
 def beside(settings: Settings, goal: _pictures.Goal, trained: Any, seed: int) -> tuple[dict, list[dict]]:
     """What is measured of the network trained with a seed, and rows of those that were not trained here."""
     known, inside = measured(settings, goal, goal.model, seed)
-    mine: dict[str, Any] = {}
+    mine: dict[str, Any] = dict(_scored.UNKNOWN)
     if trained.diverged_at < 0:
         mine = measured(settings, goal, trained.model, seed, inside)[0] | _scored.ended(settings, goal, trained)
         mine |= {} if seed else _looks.looks(trained.model, seed)

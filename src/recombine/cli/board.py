@@ -1,0 +1,61 @@
+"""recombine board: a page per paper with every claim and what each run says of it, written from the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from recombine.cli import report
+from recombine.cli.options import parse
+from recombine.cli.results import ResultOptions
+from recombine.cli.verdicts import judged
+from recombine.core import UserError
+from recombine.engine import catalogue
+
+HEAD = """# {paper}
+
+Written by `recombine board` from `results/`; do not edit. {totals}.
+`docs/rules.md` says how a verdict is reached. A run marked *stale* was made by code that has changed since
+(`recombine verify` says which); its verdicts are judged with today's claims.
+"""
+
+
+@dataclass(frozen=True)
+class BoardOptions(ResultOptions):
+    """Where results are, and where the pages go."""
+
+    to: Path = Path("docs/board")
+    """folder for the pages, one per paper"""
+
+
+def board(words: list[str]) -> int:
+    """Write the pages of all papers that have results."""
+    told = "Write a page per paper with every claim and its verdicts.\nExample: recombine board --to docs/board"
+    options = parse(BoardOptions, words, "recombine board", told)
+    found = pages(options.out)
+    if not found:
+        raise UserError(f"nothing has been run in {options.out}")
+    options.to.mkdir(parents=True, exist_ok=True)
+    for paper, text in found.items():
+        (options.to / f"{paper}.md").write_text(text)
+        print(options.to / f"{paper}.md")
+    return 0
+
+
+def pages(out: Path) -> dict[str, str]:
+    """The page of each paper that has results, by the paper's name."""
+    papers: dict[str, list[report.Shown]] = {}
+    titles = {}
+    for name in catalogue.names():
+        experiment = catalogue.find(name)
+        paper = name.split("/")[0]
+        titles[paper] = experiment.paper
+        papers.setdefault(paper, []).extend(judged(experiment, out))
+    return {paper: page(titles[paper], shown) for paper, shown in papers.items() if shown}
+
+
+def page(title: str, shown: list[report.Shown]) -> str:
+    """One paper's page: how many verdicts of each kind per tier, then a table per experiment."""
+    tiers = dict.fromkeys(one.folder.name for one in shown if "," not in one.folder.name)
+    each = [f"{tier}: {report.totals(v for o in shown if o.folder.name == tier for v in o.verdicts)}" for tier in tiers]
+    return HEAD.format(paper=title, totals="; ".join(each)) + "\n" + report.markdown(shown) + "\n"
