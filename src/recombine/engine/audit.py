@@ -114,6 +114,7 @@ def in_place(table: pd.DataFrame, system: str, **where: Any) -> pd.DataFrame:
 def _measures(table: pd.DataFrame, controls: pd.DataFrame) -> list[str]:
     """The columns of plain numbers that a control has, without those that say what a network is, such as its depth."""
     found = tables.networks(table)
-    kinds = found.groupby("condition") if "condition" in found else found.groupby("seed")
     numbers = [c for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at")]
-    return [c for c in numbers if controls[c].notna().all() and kinds[c].nunique().max() > 1]
+    within = found.groupby("condition" if "condition" in found else "seed")[numbers].nunique().max()
+    design = [c for c in numbers if within[c] <= 1 < found[c].nunique()]
+    return [c for c in numbers if controls[c].notna().all() and c not in design]
