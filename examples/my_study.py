@@ -44,10 +44,10 @@ def measures(record):
     return {"donut": rc.peak_accuracy(donut, 1), "interior": rc.peak_accuracy(interior)}
 
 
-def run(cell, watch):  # one row per network; `watch` carries progress and checkpoints
+def run(cell, monitor):  # one row per network; `monitor` carries progress and checkpoints
     (task, split), keys = data(), rc.member_keys(0, cell.members)
     recipe = rc.Recipe(cell.settings.steps, optimiser=rc.adamw_cosine)
-    trained = rc.population(task, split, make(cell.width), keys, recipe, dials={"learning_rate": 3e-3}, watch=watch)
+    trained = rc.population(task, split, make(cell.width), keys, recipe, dials={"learning_rate": 3e-3}, monitor=monitor)
     records = rc.records(trained.model, task, task.combinations, key=rc.key(0, "test"))
     meta = [{"condition": cell.condition, "seed": seed} for seed in cell.members]
     return rc.rows(trained, meta, [measures(record) for record in records])

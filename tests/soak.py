@@ -23,7 +23,7 @@ import time
 from dataclasses import dataclass
 import numpy as np
 import recombine as rc
-from recombine.watch import Progress
+from recombine.monitor import Progress
 
 STEPS = 12
 
@@ -41,15 +41,15 @@ class Cell:
 def cells(settings):
     return [Cell(settings, (seed,)) for seed in range(settings.seeds)]
 
-def run(cell, watch):
-    saved = watch.resume("fit") or {"done": 0, "total": np.zeros((8, 8))}
+def run(cell, monitor):
+    saved = monitor.resume("fit") or {"done": 0, "total": np.zeros((8, 8))}
     done, total = int(saved["done"]), saved["total"]
     while done < STEPS:
         total = total + np.random.default_rng([cell.members[0], done]).normal(size=(8, 8))
         time.sleep(0.004)
         done += 1
         state = {"done": np.asarray(done), "total": total}
-        watch.chunk("fit", Progress(done, STEPS, 1, float(total.mean())), lambda: state)
+        monitor.chunk("fit", Progress(done, STEPS, 1, float(total.mean())), lambda: state)
     return [{"condition": "net", "seed": cell.members[0], "value": total.sum(), "map": total, "diverged_at": -1}]
 
 CLAIMS = ()

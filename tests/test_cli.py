@@ -19,11 +19,11 @@ from rich.console import Console
 import recombine as rc
 from recombine import cli
 from recombine.cli import options
-from recombine.cli.progress import ProgressReport
+from recombine.cli.progress import ProgressMonitor
 from recombine.cli.report import numbers
 from recombine.cli.run import RunOptions
 from recombine.experiments.liang2025 import stripes
-from recombine.watch import Progress
+from recombine.train.monitor import Progress
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,11 @@ def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older
 
 def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
     said = io.StringIO()
-    shown = ProgressReport(Console(file=said), "two runs")
+    shown = ProgressMonitor(Console(file=said), "two runs")
     shown.begin(1, 0)
     shown.cell(1, "")
     for done in (100, 200, 100, 200):
-        shown.chunk(Progress(done, 200, 3, 0.1))
+        shown.chunk("fit", Progress(done, 200, 3, 0.1), dict)
     lines = [line for line in said.getvalue().splitlines() if "steps/s" in line]
     assert len(lines) == 2
     assert "-" not in "".join(lines).replace("e-", "")
@@ -223,13 +223,13 @@ def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
 
 def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
     before = signal.getsignal(signal.SIGINT)
-    shown = ProgressReport(Console(file=io.StringIO()), "a run")
+    shown = ProgressMonitor(Console(file=io.StringIO()), "a run")
     shown.begin(1, 0)
     shown.cell(1, "")
     with contextlib.suppress(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
     with pytest.raises(KeyboardInterrupt):
-        shown.chunk(Progress(1, 2, 3, 0.1))
+        shown.chunk("fit", Progress(1, 2, 3, 0.1), dict)
     shown.end()
     assert signal.getsignal(signal.SIGINT) == before

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from recombine.composed import composed
-from recombine.genomes import evaluate, hsv_of, layerise, load_genome, save_genome
-from recombine.models.cppn import hsv_to_rgb
-from recombine.picbreeder import network, render
-from recombine.tasks.pictures import grid
+from recombine.cppn.designed import composed
+from recombine.cppn.genome import evaluate, hsv_of, layerise, load_genome, save_genome
+from recombine.cppn.network import hsv_to_rgb
+from recombine.cppn.picbreeder import network, render
+from recombine.cppn.task import grid
 
 SIZE = 129  # odd, so that the axis of symmetry is a column of pixels
 GENOMES = composed()

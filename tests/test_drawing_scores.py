@@ -11,19 +11,20 @@ import jax
 import numpy as np
 import pytest
 
-from recombine.composed import composed
-from recombine.experiments import _pictures
+from recombine.cppn import measures
+from recombine.cppn.designed import composed
+from recombine.cppn.network import CPPN, parse_mix
+from recombine.cppn.picbreeder import artifacts, load_network, network
+from recombine.cppn.sweep import scores
+from recombine.cppn.sweep.classifier import Pair, fit, leave_one_out, share_of_yes, standardised
+from recombine.cppn.sweep.compare import contrast, inside
+from recombine.cppn.sweep.rotate import rotated
+from recombine.cppn.sweep.scores import SweptFeatures, features, map_features, score, swept_features, unit_maps
+from recombine.cppn.sweep.sweep import every_weight, looked_at
 from recombine.experiments.kumar2025 import fracture
-from recombine.measures import drawing
+from recombine.experiments.pictures import shared
 from recombine.measures.agreement import roc_area
-from recombine.models.cppn import CPPN, parse_mix
-from recombine.picbreeder import artifacts, load_network, network
-from recombine.sweeps import every_weight, looked_at, scores
-from recombine.sweeps.contrast import contrast, inside
-from recombine.sweeps.judge import Pair, fit, leave_one_out, share_of_yes, standardised
-from recombine.sweeps.rotation import rotated
-from recombine.sweeps.scores import SweptFeatures, features, map_features, score, swept_features, unit_maps
-from recombine.train import Run
+from recombine.train.population import Run
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "picbreeder"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures are not at {DATA}")
@@ -99,13 +100,13 @@ def test_scores_and_contrasts_share_features_that_were_taken_once(pairs_of):
     assert all(np.array_equal(again[name], values) for name, values in inside(model, 24, taken=taken).items())
     swept = swept_features(model, every_weight(model, 8, 3), 24)
     assert all(np.array_equal(a, b) for a, b in zip(swept[0], taken.swept, strict=True))
-    r = drawing.change_ratio(taken.swept.change_zip, taken.picture)
+    r = measures.change_ratio(taken.swept.change_zip, taken.picture)
     assert score(model, 24, weights=8, seed=3, taken=taken)["R"] == r
 
 
 def test_fracture_sweeps_every_network_once(monkeypatch):
     settings = replace(fracture.QUICK, seeds=1)
-    goal, swept = _pictures.goals(settings)["moth"], []
+    goal, swept = shared.goals(settings)["moth"], []
 
     def counted(model, *more):
         swept.append(model)

@@ -12,7 +12,7 @@ import pytest
 from recombine import cli
 from recombine.cli import streams
 from recombine.core import UserError
-from recombine.picbreeder import artifacts, import_picbreeder
+from recombine.cppn.picbreeder import artifacts, import_picbreeder
 
 GENOME = """<data><genome><nodes>
 <node type="in" label="d"><marking branch="1" id="1"/><activation>identity(x)</activation></node>

@@ -13,9 +13,10 @@ import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue, store
 from recombine.engine.audit import audit
-from recombine.engine.cells import Keeper, commit
+from recombine.engine.cells import CheckpointMonitor, commit
 from recombine.engine.identity import cell_identity, code_version
 from recombine.engine.run import code_changes
+from recombine.train.monitor import Monitor
 
 SOURCE = '''
 """Is the mean of a few numbers above zero?"""
@@ -41,7 +42,7 @@ class Cell:
 def cells(settings):
     return [Cell(settings, (seed,)) for seed in range(settings.seeds)]
 
-def run(cell, watch):
+def run(cell, monitor):
     COUNT.append(cell.members)
     rng = np.random.default_rng(cell.members[0])
     value, picture = cell.settings.shift + 0.1 * rng.normal(), rng.normal(size=(2, 3))
@@ -68,7 +69,7 @@ def experiment(tmp_path) -> catalogue.Experiment:
     return catalogue.find(str(tmp_path / "mine.py"))
 
 
-class Notes(engine.Report):
+class Notes(Monitor):
     def __init__(self):
         self.said: list[str] = []
 
@@ -157,10 +158,10 @@ def test_cells_that_cannot_be_told_apart_are_refused(experiment, tmp_path):
 
 
 def test_a_label_names_one_population_of_a_cell(tmp_path):
-    keeper = Keeper(store.Cells(tmp_path), "abc", engine.Report(), engine.Keep())
-    keeper.resume("fit")
+    monitor = CheckpointMonitor(store.Cells(tmp_path), "abc", Monitor(), engine.Keep())
+    monitor.resume("fit")
     with pytest.raises(ValueError, match="label of its own"):
-        keeper.resume("fit")
+        monitor.resume("fit")
 
 
 def test_figures_of_one_table_are_one_file(experiment, tmp_path):

@@ -12,8 +12,9 @@ from PIL import Image
 import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue
-from recombine.experiments import _looks, _pictures
 from recombine.experiments.do2026 import several
+from recombine.experiments.pictures import figures, shared
+from recombine.train.monitor import Monitor
 
 NAMES = catalogue.names()
 KEEP = engine.Keep(models=True, records=True)
@@ -45,7 +46,7 @@ def test_an_experiment_states_its_question_tiers_and_claims(name):
 def test_the_quick_tier_runs_judges_and_draws(name, tmp_path):
     experiment = catalogue.find(name)
     order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path, keep=KEEP)
-    result = engine.execute(order, engine.Report())
+    result = engine.execute(order, Monitor())
     assert not result.table.empty
     assert {v.evidence for v in result.verdicts} == {False}
     assert (result.folder / "figure.png").stat().st_size > 10_000
@@ -58,13 +59,13 @@ def test_the_example_of_a_study_runs(tmp_path):
     example = Path(__file__).parents[1] / "examples" / "my_study.py"
     experiment = catalogue.find(str(example))
     order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path)
-    assert len(engine.execute(order, engine.Report()).table) == 4
+    assert len(engine.execute(order, Monitor()).table) == 4
 
 
 def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
     experiment = catalogue.find("liang2025/failure")
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert [v.lost for v in result.verdicts] == [2, 2, 2]
     assert (result.folder / "figure.png").exists()
@@ -74,7 +75,7 @@ def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
 def test_picture_networks_that_all_diverge_are_told_and_drawn(name, tmp_path):
     experiment = catalogue.find(name)
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert (result.folder / "figure.png").exists()
 
@@ -86,7 +87,7 @@ def test_a_picture_of_ones_own_is_drawn_again_as_it_was(tmp_path):
     Image.new("RGB", (8, 8), "red").save(flat)
     experiment = catalogue.find("do2026/several")
     settings = replace(experiment.settings("quick"), outside=(str(file),))
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
     file.unlink()
     several.pictures.cache_clear()
     _, loaded, table = engine.load(experiment, result.folder)
@@ -99,22 +100,22 @@ def test_an_axis_of_r_leaves_out_the_highest_and_counts_them():
     _, axes = rc.plots.panels(rows=1, columns=2, side=1.0)
     axes[0, 0].plot(range(4), [0.5, 0.7, 30.0, np.nan], "o")
     axes[0, 0].axhline(0.4)
-    _looks.without_highest(axes[0, 0])
+    figures.without_highest(axes[0, 0])
     assert axes[0, 0].get_ylim() == pytest.approx((0.35, 0.75))
     assert axes[0, 0].texts[0].get_text() == "1 above 1.5"
     axes[0, 1].plot(range(2), [0.5, 0.7])
-    _looks.without_highest(axes[0, 1])
+    figures.without_highest(axes[0, 1])
     assert not axes[0, 1].texts
 
 
 def test_networks_of_a_folder_that_cannot_be_used_are_named(tmp_path):
-    moth = rc.composed.composed()["moth"]
+    moth = rc.designed.composed()["moth"]
     rc.save_genome(tmp_path / "moth.json", moth, name="moth")
     settings = replace(catalogue.find("do2026/wiring").settings("quick"), artifacts=str(tmp_path))
     with pytest.raises(rc.UserError, match="called moth, as a composed picture is"):
-        _pictures.cells(settings)
+        shared.cells(settings)
     (tmp_path / "moth.json").rename(tmp_path / "other.json")
-    assert _pictures.names(settings) == ["moth", "other"]
+    assert shared.names(settings) == ["moth", "other"]
     rc.save_genome(tmp_path / "other.json", replace(moth, links=()), name="other")
     with pytest.raises(rc.UserError, match="the network other in"):
-        _pictures.goals(settings)
+        shared.goals(settings)

@@ -10,11 +10,11 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures, _scored
-from recombine.experiments.do2026 import _masks, depth, optimisers, pruning, schedules, wiring
-from recombine.experiments.do2026._best import MEANS, gains, surely
-from recombine.experiments.do2026._methods import DENSE, GRADUAL, METHODS, NARROW, PAPERS, RANDOM, SIMILAR, TICKET
-from recombine.experiments.do2026._ways import COSINE, DEFAULT
+from recombine.experiments.do2026 import chosen_masks, depth, optimisers, pruning, schedules, wiring
+from recombine.experiments.do2026.best import MEANS, gains, surely
+from recombine.experiments.do2026.prunings import DENSE, GRADUAL, METHODS, NARROW, PAPERS, RANDOM, SIMILAR, TICKET
+from recombine.experiments.do2026.ways import COSINE, DEFAULT
+from recombine.experiments.pictures import compare, scoring, shared
 
 PICTURES = ("face", "moth")
 PRUNED = (DENSE, NARROW, *METHODS, *GRADUAL)
@@ -44,7 +44,7 @@ def named(module, words: str) -> rc.Claim:
     return bare(found)
 
 
-COMPARED = _fair.minus("R", "a", "b", by="kind")
+COMPARED = compare.minus("R", "a", "b", by="kind")
 CLAIM = rc.Claim("c", "says", "where", above=0.0, **COMPARED)
 
 
@@ -73,7 +73,7 @@ def test_a_picture_that_few_draw_cannot_hide_behind_another():
 
 def test_every_rival_and_picture_has_a_column_of_its_own():
     rows = table(("a", "b", "c"), shift={"c": -0.2})
-    found = _fair.each_minus({"first": "a", "second": lambda t: "b"}, "c", by="kind")
+    found = compare.each_minus({"first": "a", "second": lambda t: "b"}, "c", by="kind")
     expected = [f"{rival}, {picture}" for rival in ("first", "second") for picture in PICTURES]
     assert list(found["effect"](rows)) == list(found["fits"][0](rows)) == expected
     assert rc.judge(rows, rc.Claim("c", "says", "where", above=0.0, **found)).verdict == "holds"
@@ -116,7 +116,7 @@ def test_a_planted_advantage_of_similarity_pruning_is_found_and_a_better_rival_i
 
 def test_methods_that_mostly_do_not_draw_are_no_rivals():
     rows = table((SIMILAR, *PAPERS), by="method", draws={(RANDOM, "face"): 0.0}, shift={SIMILAR: -0.2})
-    able = _masks.able(rows, PAPERS)
+    able = chosen_masks.able(rows, PAPERS)
     assert f"{RANDOM}, face" not in able
     assert f"{RANDOM}, moth" in able
     assert rc.judge(rows, named(pruning, "SP by units beats the other prunings (the paper)")).verdict == "undecided"
@@ -127,19 +127,21 @@ def test_methods_that_mostly_do_not_draw_are_no_rivals():
 
 def test_pruning_is_averaged_over_the_networks_that_draw():
     rows = table(PRUNED, by="method", shift={RANDOM: 5.0}, draws={(RANDOM, goal): 0.0 for goal in PICTURES})
-    assert _masks.pulled(rows).abs().to_numpy().max() < 0.2
-    assert (_masks.half_of(list(METHODS))(rows) == 1).all(axis=None)
+    assert chosen_masks.pulled(rows).abs().to_numpy().max() < 0.2
+    assert (chosen_masks.half_of(list(METHODS))(rows) == 1).all(axis=None)
     few = {(name, goal): 0.0 for name in list(METHODS)[:5] for goal in PICTURES}
-    assert (_masks.half_of(list(METHODS))(table(PRUNED, by="method", draws=few)) == 0).all(axis=None)
+    assert (chosen_masks.half_of(list(METHODS))(table(PRUNED, by="method", draws=few)) == 0).all(axis=None)
 
 
 def test_masks_that_differ_and_a_step_from_dense_are_told_apart():
     claim = named(pruning, "which weights remain")
-    masks = table(PRUNED, by="method", shift={name: 0.1 * i for i, name in enumerate(_masks.MASKS, start=-2)})
+    masks = table(PRUNED, by="method", shift={name: 0.1 * i for i, name in enumerate(chosen_masks.MASKS, start=-2)})
     assert rc.judge(masks, claim).verdict == "holds"
     assert rc.judge(table(PRUNED, by="method", shift={DENSE: 0.3}), claim).verdict == "fails"
-    some = table(PRUNED, by="method", shift={DENSE: 0.3}, draws={(_masks.MASKS[0], goal): 0.0 for goal in PICTURES})
-    assert (_masks.matters(some) == 0).all(axis=None), "the dense network is the farthest of those that draw"
+    some = table(
+        PRUNED, by="method", shift={DENSE: 0.3}, draws={(chosen_masks.MASKS[0], goal): 0.0 for goal in PICTURES}
+    )
+    assert (chosen_masks.matters(some) == 0).all(axis=None), "the dense network is the farthest of those that draw"
 
 
 def test_a_way_to_train_that_changes_more_than_half_of_the_gap_is_found():
@@ -187,15 +189,15 @@ def test_a_prediction_must_beat_both_means():
 
 
 def test_every_picture_has_a_composed_a_turned_and_an_untrained_network_that_are_scored_alike():
-    settings = _pictures.PictureSettings(targets=("moth",), size=12, swept=4)
-    rows = pd.DataFrame(_scored.controls(settings)).set_index("system")
+    settings = shared.PictureSettings(targets=("moth",), size=12, swept=4)
+    rows = pd.DataFrame(scoring.controls(settings)).set_index("system")
     assert list(rows.index) == ["composed", "turned", "untrained"]
     assert set(rows["goal"]) == {"moth"}
     assert (rows.loc[["composed", "turned"], "mse"] <= 1e-6).all()
     assert rows.loc["untrained", "draws"] == 0
     numbers = rows[["R", "distinct_share", "participation_ratio", "even_share", "purity", "map_zip"]]
     assert np.isfinite(numbers.to_numpy(float)).all()
-    assert _fair.known(rows.reset_index(), "composed", "R") == {"moth": rows.loc["composed", "R"]}
+    assert compare.known(rows.reset_index(), "composed", "R") == {"moth": rows.loc["composed", "R"]}
 
 
 def test_threads_that_share_out_networks_keep_to_one_core_each():
@@ -203,6 +205,6 @@ def test_threads_that_share_out_networks_keep_to_one_core_each():
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
     before = threads()
-    with _scored.one_core_each():
+    with scoring.one_core_each():
         assert threads() == {1}
     assert threads() == before

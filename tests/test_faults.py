@@ -17,8 +17,8 @@ from recombine import cli, engine
 from recombine.cli.progress import Diverged, diverged, what_diverged
 from recombine.core import UserError
 from recombine.engine import catalogue, machine, store
-from recombine.engine.cells import Keep, Keeper
-from recombine.watch import Progress
+from recombine.engine.cells import CheckpointMonitor, Keep
+from recombine.train.monitor import Monitor, Progress
 
 STUDY = '''
 """Do two columns go together?"""
@@ -43,7 +43,7 @@ class Cell:
 def cells(settings):
     return [Cell(settings, name, (seed,)) for name in "ab" for seed in range(settings.seeds)]
 
-def run(cell, watch):
+def run(cell, monitor):
     COUNT.append(cell)
     (seed,) = cell.members
     number = np.random.default_rng([seed, ord(cell.condition)]).normal()
@@ -65,7 +65,7 @@ def study(tmp_path) -> Path:
     return path
 
 
-class Notes(engine.Report):
+class Notes(Monitor):
     def __init__(self):
         self.said: list[str] = []
 
@@ -200,22 +200,22 @@ def test_seconds_of_a_resumed_cell_count_those_before(tmp_path, monkeypatch):
     cells, clock = store.Cells(tmp_path), [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
 
-    def keeper() -> Keeper:
-        return Keeper(cells, "abc", engine.Report(), Keep())
+    def monitor() -> CheckpointMonitor:
+        return CheckpointMonitor(cells, "abc", Monitor(), Keep())
 
-    first = keeper()
+    first = monitor()
     assert first.resume("one") is None
     clock[0] += 30
     first.chunk("one", Progress(5, 10, 1, 0.1), lambda: {"done": np.asarray(5)})
     clock[0] += 1000  # killed at some time after the checkpoint, and started again much later
-    second = keeper()
+    second = monitor()
     saved = second.resume("one")
     assert saved is not None
     assert set(saved) == {"done"}
     clock[0] += 5
     assert second.seconds == 35
     second.chunk("two", Progress(5, 10, 1, 0.1), lambda: {"done": np.asarray(5)})
-    third = keeper()
+    third = monitor()
     third.resume("one")
     third.resume("two")
     assert third.seconds == 35

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.core import UserError
-from recombine.genomes import (
+from recombine.cppn.genome import (
     COLOURS,
     INPUTS,
     MOST_NODES,

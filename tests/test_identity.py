@@ -116,7 +116,7 @@ def test_a_study_of_ones_own_is_followed_into_the_files_beside_it(tmp_path):
     study = tmp_path / "study.py"
     study.write_text(
         "import recombine as rc\nfrom beside import STEPS\n\n\ndef cells(settings):\n    return []\n\n\n"
-        "def run(cell, watch):\n    return rc.mse(STEPS)\n\n\nCLAIMS = ()\n"
+        "def run(cell, monitor):\n    return rc.mse(STEPS)\n\n\nCLAIMS = ()\n"
     )
     found = identity.code_files(SimpleNamespace(__file__=str(study)))
     assert {"study", "beside", "recombine.measures.error"} <= set(found)

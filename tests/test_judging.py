@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from recombine import cli, judging
+from recombine import cli
+from recombine.cli import judge
 
 WORDS = ["judge", "--targets", "face", "moth", "--size", "12", "--steps", "2000", "--swept", "3", "--per-minute", "1e6"]
 
@@ -67,7 +68,7 @@ def test_without_an_address_nothing_is_trained_or_asked(monkeypatch, capsys):
 
 def test_the_offline_judge_may_speak_alone(capsys):
     ours = {("moth", "composed"): np.array([1.0, 0.0]), ("moth", "trained"): np.array([0.0, np.nan])}
-    judging.report(ours, {})
+    judge.report(ours, {})
     head, composed, trained, *said = capsys.readouterr().out.splitlines()
     assert head.split() == ["network", "changes", "offline", "yes"]
     assert composed.split() == ["moth,", "composed", "2", "0.50"]

@@ -11,16 +11,16 @@ import pytest
 import recombine as rc
 from recombine.engine import identity
 from recombine.experiments.liang2025 import (
-    _donut,
-    _hole,
-    _show,
-    _thresholds,
     amounts,
+    donut,
     encodings,
     failure,
+    figures,
     holdouts,
     layers,
+    pictures_needed,
     predictors,
+    shared,
     stripes,
     superposition,
     tuning,
@@ -43,9 +43,9 @@ def claim(module, name: str) -> rc.Claim:
 
 def test_a_threshold_is_where_the_curve_crosses_and_nothing_if_it_does_not():
     sizes = np.array([4, 16, 64])
-    assert _thresholds.threshold(sizes, np.array([0.0, 0.8, 1.0])) == pytest.approx(32.0)
-    assert np.isnan(_thresholds.threshold(sizes, np.array([0.1, 0.5, 0.8])))
-    assert np.isnan(_thresholds.threshold(sizes, np.array([0.95, 1.0, 1.0])))
+    assert pictures_needed.threshold(sizes, np.array([0.0, 0.8, 1.0])) == pytest.approx(32.0)
+    assert np.isnan(pictures_needed.threshold(sizes, np.array([0.1, 0.5, 0.8])))
+    assert np.isnan(pictures_needed.threshold(sizes, np.array([0.95, 1.0, 1.0])))
 
 
 def test_exponents_are_the_slopes_of_power_laws():
@@ -54,21 +54,21 @@ def test_exponents_are_the_slopes_of_power_laws():
         for seed, power in ((0, 2.0), (1, 3.0))
         for side in (8, 12, 16)
     ]
-    assert _thresholds.exponents(pd.DataFrame(rows)).to_list() == pytest.approx([2.0, 3.0])
+    assert pictures_needed.exponents(pd.DataFrame(rows)).to_list() == pytest.approx([2.0, 3.0])
 
 
 def test_the_made_up_systems_of_efficiency_know_what_lies_near_what_they_saw():
-    assert _thresholds.remembered(5, np.array([[2, 2]])) == pytest.approx(9 / 25)
-    assert _thresholds.remembered(5, np.array([[0, 0]])) == pytest.approx(4 / 25)
-    assert _thresholds.composed(5, np.array([[2, rc.ABSENT], [rc.ABSENT, 0]])) == pytest.approx(3 / 5 * 2 / 5)
+    assert pictures_needed.remembered(5, np.array([[2, 2]])) == pytest.approx(9 / 25)
+    assert pictures_needed.remembered(5, np.array([[0, 0]])) == pytest.approx(4 / 25)
+    assert pictures_needed.composed(5, np.array([[2, rc.ABSENT], [rc.ABSENT, 0]])) == pytest.approx(3 / 5 * 2 / 5)
 
 
 def test_the_hole_its_interior_and_the_donut_are_measured_apart():
     settings = stripes.QUICK
-    truth = _hole.truth(settings)
+    truth = shared.truth(settings)
     region = rc.square(truth.z, settings.low, settings.high)
     shifted = np.where(region.held_out[:, None, None], np.roll(truth.y, 1, axis=2), truth.y)
-    found = _hole.measures(settings, truth.answering(shifted), np.zeros(len(truth), bool))
+    found = shared.measures(settings, truth.answering(shifted), np.zeros(len(truth), bool))
     exact = {place: found[f"accuracy0_{place}"] for place in ("donut", "hole", "interior")}
     near = {place: found[f"accuracy1_{place}"] for place in ("donut", "hole", "interior")}
     assert exact == {"donut": 1.0, "hole": 0.0, "interior": 0.0}
@@ -99,10 +99,10 @@ def test_effects_are_taken_from_networks_and_never_from_controls():
     rows = by_condition("a", {DONUT: 100.0}).assign(b=1.0, deep=[[1.0, 2.0, 3.0]] * 5)
     known = pd.DataFrame([{"condition": DONUT, "seed": 0, "system": "perfect", "a": 0.0, "b": 7.0, "deep": [9.0]}])
     table = pd.concat([rows, known])
-    assert _show.minus("a", "b", condition=DONUT)(table).to_list() == [99.0] * 5
-    assert _show.log_over("a", "b", condition=DONUT)(table).to_list() == [2.0] * 5
-    assert _show.layer("deep", -2, condition=DONUT)(table).to_list() == [2.0] * 5
-    assert _show.output_of(table, "perfect", "deep") == 9.0
+    assert figures.minus("a", "b", condition=DONUT)(table).to_list() == [99.0] * 5
+    assert figures.log_over("a", "b", condition=DONUT)(table).to_list() == [2.0] * 5
+    assert figures.layer("deep", -2, condition=DONUT)(table).to_list() == [2.0] * 5
+    assert figures.output_of(table, "perfect", "deep") == 9.0
 
 
 def test_each_depth_has_an_interval_and_one_that_does_not_fail_decides():
@@ -113,7 +113,7 @@ def test_each_depth_has_an_interval_and_one_that_does_not_fail_decides():
         for s in range(5)
     ]
     known = [{"system": n, "seed": 0, "accuracy0_interior": float(n == "perfect")} for n in ("perfect", "blind")]
-    known += [{"system": name, "seed": 0, "accuracy0_interior": 0.0} for name in _show.MEMORISERS]
+    known += [{"system": name, "seed": 0, "accuracy0_interior": 0.0} for name in figures.MEMORISERS]
     verdict = rc.judge(pd.DataFrame(rows + known), claim(failure, "the decoder fails in the hole"))
     assert [part.verdict for part in verdict.parts] == ["holds", "fails"]
     assert verdict.verdict == "fails"
@@ -140,7 +140,7 @@ def test_or_like_is_a_property_of_the_failing_network_alone():
 
 def test_a_network_that_diverged_has_no_kinship():
     settings = superposition.QUICK
-    answer = _hole.truth(settings).answering(np.full((64, 8, 8), np.nan))
+    answer = shared.truth(settings).answering(np.full((64, 8, 8), np.nan))
     found = superposition.measured(settings, {"seed": 0, "diverged_at": 3}, answer)
     assert all(np.isnan(value).all() for value in found.values())
     assert np.shape(found["sums"]) == (3, 8, 8)
@@ -221,16 +221,16 @@ def test_hidden_layers_that_add_codes_are_additive_and_or_like_and_products_are_
     sums = np.concatenate([codes[Z[:, 0]], codes[Z[:, 1]]], axis=1)
     pairs = np.eye(len(Z))
     record = pictures(np.zeros((64, 8, 8)))
-    assert _donut.shapes(QUICK, rc.on_grid(record, sums))["additive"] == pytest.approx(1.0)
+    assert donut.shapes(QUICK, rc.on_grid(record, sums))["additive"] == pytest.approx(1.0)
     # A strip of 2 x 8 cells in which nothing is shared: its 8 + 2 - 2 degrees of freedom of 15.
-    assert _donut.shapes(QUICK, rc.on_grid(record, pairs))["additive"] == pytest.approx(8 / 15)
-    assert _donut.or_like(QUICK, Z, sums) > 0
-    assert _donut.or_like(QUICK, Z, pairs) < 0
+    assert donut.shapes(QUICK, rc.on_grid(record, pairs))["additive"] == pytest.approx(8 / 15)
+    assert donut.or_like(QUICK, Z, sums) > 0
+    assert donut.or_like(QUICK, Z, pairs) < 0
 
 
 def test_the_strips_of_the_donut_never_touch_the_hole():
     inside = rc.on_grid(pictures(np.zeros((64, 8, 8))), rc.square(Z, QUICK.low, QUICK.high).held_out)
-    assert not any(inside[strip].any() for strip in _donut.strips(QUICK))
+    assert not any(inside[strip].any() for strip in donut.strips(QUICK))
 
 
 def table(noise: float) -> pd.DataFrame:

@@ -15,9 +15,9 @@ import pytest
 from PIL import Image
 
 from recombine.core import UserError
-from recombine.genomes import Genome, Layered, Link, Node, hsv_of, layerise, load_genome, save_genome
-from recombine.models.cppn import CPPN, hsv_to_rgb, parse_mix, write_mix
-from recombine.picbreeder import (
+from recombine.cppn.genome import Genome, Layered, Link, Node, hsv_of, layerise, load_genome, save_genome
+from recombine.cppn.network import CPPN, hsv_to_rgb, parse_mix, write_mix
+from recombine.cppn.picbreeder import (
     FOLDER,
     artifacts,
     genome_from_xml,
@@ -27,7 +27,7 @@ from recombine.picbreeder import (
     network,
     render,
 )
-from recombine.tasks.pictures import grid
+from recombine.cppn.task import grid
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "picbreeder"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures are not at {DATA}")

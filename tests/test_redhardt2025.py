@@ -11,15 +11,16 @@ import pytest
 import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue
-from recombine.experiments.redhardt2025 import _settings, _show, _students, data, decoding, hotter, law, size
+from recombine.experiments.redhardt2025 import data, decoding, figures, hotter, law, shared, size, students
 from recombine.table import modern
+from recombine.train.monitor import Monitor
 
 NAMES = [name for name in catalogue.names() if name.startswith("redhardt2025/")]
-SMALL = _settings.StudentSettings(**_settings.QUICK)
+SMALL = students.StudentSettings(**students.QUICK)
 NO_USE = {"data": "held_out", "law": "held_out", "transformer": "held_out", "reference": "precision"}
 
 
-def students(**columns) -> pd.DataFrame:
+def table_of(**columns) -> pd.DataFrame:
     """One row per network; a column that is a list is one value per row."""
     return pd.DataFrame({"system": "network", "condition": "", "variant": "primary", **columns})
 
@@ -31,7 +32,7 @@ def test_no_setting_is_offered_that_would_change_nothing(name, field):
 
 
 def test_settings_of_an_experiment_become_those_of_its_students():
-    made = _settings.with_changes(data.QUICK, _settings.WithPrecision, modules=6)
+    made = students.with_changes(data.QUICK, students.WithPrecision, modules=6)
     assert (made.modules, made.width, made.precision) == (6, data.QUICK.width, "float32")
     with pytest.raises(rc.UserError, match="cannot tie the modules together"):
         replace(SMALL, held_out=0.99)
@@ -39,34 +40,34 @@ def test_settings_of_an_experiment_become_those_of_its_students():
 
 def test_a_support_without_a_module_is_not_connected():
     masks = rc.masks(4, 2)
-    whole = _students.described(masks, np.ones(len(masks), bool))
+    whole = shared.described(masks, np.ones(len(masks), bool))
     assert (whole["covers"], whole["connected"], whole["pairs"], whole["share"]) == (1, 1, 1, 1)
-    without = _students.described(masks, masks[:, -1] == 0)
+    without = shared.described(masks, masks[:, -1] == 0)
     assert (without["covers"], without["connected"], without["pairs"]) == (0, 0, 0.5)
-    halves = _students.described(masks, rc.supports.parted(masks, 0.25, rc.key(0)))
+    halves = shared.described(masks, rc.supports.parted(masks, 0.25, rc.key(0)))
     assert (halves["covers"], halves["connected"]) == (1, 0)
 
 
 def test_memory_is_perfect_on_what_it_was_shown_and_not_elsewhere():
-    task = _students.family(SMALL, 1)
-    masks = _students.masks(task)
-    shown = _students.known_records(SMALL, task, task.combinations, masks)
+    task = shared.family(SMALL, 1)
+    masks = shared.masks(task)
+    shown = shared.known_records(SMALL, task, task.combinations, masks)
     assert rc.r2_by_unit(shown["nearest task"]) > 0.999
     assert rc.r2_by_unit(shown["perfect"]) > 0.999
     singles = masks[masks.sum(axis=1) == 1]
     pairs = task.combinations[masks.sum(axis=1) == 2]
-    assert rc.r2_by_unit(_students.known_records(SMALL, task, pairs, singles)["nearest task"]) < 0.9
+    assert rc.r2_by_unit(shared.known_records(SMALL, task, pairs, singles)["nearest task"]) < 0.9
 
 
 def test_an_untrained_student_has_all_measures_of_a_trained_one():
-    task = _students.family(SMALL, 1)
-    support = _students.random_support(SMALL, task, 0)
-    row = _students.untrained(SMALL, task, _students.student(SMALL, task), support, width=8)
+    task = shared.family(SMALL, 1)
+    support = shared.random_support(SMALL, task, 0)
+    row = shared.untrained(SMALL, task, shared.student(SMALL, task), support, width=8)
     assert (row["system"], row["width"], row["seed"]) == ("untrained", 8, 0)
     assert {"r2_seen", "r2_unseen", "pooled_unseen", "probes_seen", "probes_unseen", "pairs"} <= set(row)
     assert row["r2_unseen"] < 0.5
     assert len(row["probes_unseen"]) == SMALL.depth + 1
-    again = _students.untrained(SMALL, task, _students.student(SMALL, task), support)
+    again = shared.untrained(SMALL, task, shared.student(SMALL, task), support)
     assert again["r2_unseen"] == row["r2_unseen"]
 
 
@@ -74,7 +75,7 @@ def test_a_probe_of_the_deepest_layer_is_not_clipped_in_a_table():
     row = {"probes_unseen": np.array([1.0, 0.5, -3.0]), "condition": "c", "seed": 0}
     found = decoding.decoded(SMALL, row)
     assert (found["probe_code"], found["probe_first"], found["probe_deepest"]) == (1.0, 0.5, -3.0)
-    assert _students.deepest(row) == -3.0
+    assert shared.deepest(row) == -3.0
 
 
 def test_controls_of_tasks_of_one_module_more_are_read_from_tables_old_and_new():
@@ -111,7 +112,7 @@ def test_the_power_with_which_the_masks_needed_grow():
         for m in (8, 16, 32)
         for n, r2 in ((1, law.LEVEL - 0.1), (4, law.LEVEL + 0.1))
     ]
-    table = students(**pd.DataFrame(rows)).assign(condition=lambda t: t["modules"].astype(str) + " modules")
+    table = table_of(**pd.DataFrame(rows)).assign(condition=lambda t: t["modules"].astype(str) + " modules")
     np.testing.assert_allclose(law.growth(table, "total"), 0.5)
     np.testing.assert_allclose(law.growth(table, "modules"), 1.0)
     assert list(law.UNSEEN(table)) == ["8 modules", "16 modules", "32 modules"]
@@ -120,7 +121,7 @@ def test_the_power_with_which_the_masks_needed_grow():
 
 
 def test_every_increase_in_training_masks_has_a_column_of_its_own():
-    table = students(seed=[0, 1] * 3, count=[4, 4, 8, 8, 16, 16], r2_unseen=[0.1, 0.2, 0.5, 0.4, 0.45, 0.6])
+    table = table_of(seed=[0, 1] * 3, count=[4, 4, 8, 8, 16, 16], r2_unseen=[0.1, 0.2, 0.5, 0.4, 0.45, 0.6])
     gains = data.gains(table)
     assert list(gains) == ["4 to 8 masks", "8 to 16 masks"]
     np.testing.assert_allclose(gains, [[0.4, -0.05], [0.2, 0.2]])
@@ -133,7 +134,7 @@ def test_task_encodings_are_judged_one_by_one_and_those_that_do_not_fit_are_coun
         for name, unseen, seen in (("tokens", 0.95, 0.99), ("few-shot", 0.2, 0.5))
     ]
     noise = np.random.default_rng(0).normal(0, 1e-3, len(rows))
-    table = students(**pd.DataFrame(rows)).assign(r2_unseen=lambda t: t["r2_unseen"] + noise)
+    table = table_of(**pd.DataFrame(rows)).assign(r2_unseen=lambda t: t["r2_unseen"] + noise)
     claim = replace(size.CLAIMS[3], controls=())
     verdict = rc.judge(table, claim)
     assert verdict.verdict == "undecided"
@@ -147,7 +148,7 @@ def test_task_encodings_are_judged_one_by_one_and_those_that_do_not_fit_are_coun
 def test_networks_that_all_diverge_are_told_and_drawn(tmp_path):
     experiment = catalogue.find("redhardt2025/data")
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), engine.Report())
+    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert [v.lost for v in result.verdicts] == [2, 2, 2]
     assert rc.networks(result.table)["r2_unseen"].isna().all()
@@ -164,8 +165,8 @@ def test_claims_are_complete_phrases_with_bounds_and_units(name):
 
 
 def test_a_student_fits_from_an_r2_of_ninety_percent_on():
-    table = students(seed=[0, 1, 2], r2_seen=[0.95, 0.85, np.nan])
-    fits = _show.fits()(table)
+    table = table_of(seed=[0, 1, 2], r2_seen=[0.95, 0.85, np.nan])
+    fits = figures.fits()(table)
     assert fits[0] == 1
     assert fits[1] == 0
     assert np.isnan(fits[2])

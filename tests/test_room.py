@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine import room, train
+from recombine import device
+from recombine.train import population
 
 TASK = rc.bumps(8, rc.one_hot(8))
 SPLIT = rc.square(TASK.combinations, 2, 5)
@@ -21,19 +22,19 @@ def make(key):
 
 def test_all_fit_a_large_device_and_few_a_small_one():
     size = {"activations": 1000, "parameters": 100}
-    assert room.side_by_side(12, **size, limit=10**9) == 12
-    assert room.side_by_side(12, **size, limit=100_000) == 3
-    assert room.side_by_side(12, **size, limit=1) == 1
+    assert device.members_per_batch(12, **size, limit=10**9) == 12
+    assert device.members_per_batch(12, **size, limit=100_000) == 3
+    assert device.members_per_batch(12, **size, limit=1) == 1
 
 
 def test_on_a_cpu_the_cache_decides():
-    assert room.side_by_side(12, activations=room.CACHE_FLOATS // 5, parameters=1, limit=None) == 4
-    assert room.side_by_side(7, activations=room.CACHE_FLOATS // 5, parameters=1, limit=None) == 1
+    assert device.members_per_batch(12, activations=device.CACHE_FLOATS // 5, parameters=1, limit=None) == 4
+    assert device.members_per_batch(7, activations=device.CACHE_FLOATS // 5, parameters=1, limit=None) == 1
 
 
 def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monkeypatch):
     whole = rc.population(TASK, SPLIT, make, KEYS, RECIPE)
-    advance, tried = train.advancing(False), []
+    advance, tried = population.advancing(False), []
 
     def small_device(*args, at_once, **more):
         tried.append(at_once)
@@ -41,7 +42,7 @@ def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monke
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
         return advance(*args, at_once=at_once, **more)
 
-    monkeypatch.setattr(train, "advancing", lambda large: small_device)
+    monkeypatch.setattr(population, "advancing", lambda large: small_device)
     split = rc.population(TASK, SPLIT, make, KEYS, RECIPE)
     assert tried == [4, 2, 1, 1, 1, 1], "where it fits, one after the other"
     assert np.allclose(whole.losses, split.losses, rtol=1e-5)
@@ -49,12 +50,12 @@ def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monke
 
 def test_one_network_too_large_is_one_line_and_other_errors_stay_what_they_are():
     with pytest.raises(rc.UserError, match="does not fit"):
-        train._fewer(1, 4, jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
+        population._fewer(1, 4, jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
-        train._fewer(4, 4, jax.errors.JaxRuntimeError("INTERNAL: something else"))
+        population._fewer(4, 4, jax.errors.JaxRuntimeError("INTERNAL: something else"))
 
 
 def test_what_a_network_takes_is_at_least_its_weights_their_moments_and_its_batch():
-    one, two = (train.footprint(TASK, SPLIT, make, KEYS[:n], RECIPE) for n in (1, 2))
+    one, two = (population.footprint(TASK, SPLIT, make, KEYS[:n], RECIPE) for n in (1, 2))
     weights = sum(a.size for a in jax.tree.leaves(make(KEYS[0])) if hasattr(a, "size"))
     assert 3 * 4 * weights < two - one < one

@@ -12,7 +12,7 @@ import pytest
 from recombine import cli
 from recombine.core import UserError
 from recombine.experiments.liang2025 import rotation
-from recombine.watch import Quiet
+from recombine.train.monitor import Monitor
 
 FOUR = np.zeros((6, 6))
 FOUR[1:4, 1], FOUR[3, 1:5], FOUR[1:6, 3] = 255, 255, 255
@@ -41,7 +41,7 @@ def test_the_first_four_of_the_files_is_turned_and_measured(own):
     assert perfect["pictures"].shape == (5, 6, 6)
     assert perfect["mse_gap"] == 0 < mixing["mse_gap"]
     assert untrained["mse_seen"] > mixing["mse_seen"] == 0
-    rows = rotation.run(rotation.cells(own)[0], Quiet())
+    rows = rotation.run(rotation.cells(own)[0], Monitor())
     assert [row["system"] for row in rows] == ["network"] * own.seeds
     assert all(np.isfinite(row["mse_gap"]) and row["pictures"].shape == (5, 6, 6) for row in rows)
 

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from recombine import room, sweeps
+from recombine import device
 from recombine.bench import sweep as bench
-from recombine.models import tiles
-from recombine.models.cppn import CPPN, parse_mix
-from recombine.sweeps import Where, every_weight, kernel, looked_at, one_by_one, slopes, sweep
-from recombine.sweeps.after import stacked
-from recombine.sweeps.matching import FAINT, matched
-from recombine.tasks.pictures import grid
+from recombine.cppn.network import CPPN, parse_mix
+from recombine.cppn.sweep import sweep as sweeping
+from recombine.cppn.sweep.after import stacked
+from recombine.cppn.sweep.matching import FAINT, matched
+from recombine.cppn.sweep.sweep import Where, every_weight, looked_at, one_by_one, slopes, sweep
+from recombine.cppn.task import grid
+from recombine.kernels import cppn_sweep, cppn_tiles
 
 SIZE = 9
 DELTAS = [-1.5, -0.2, 0.7]
@@ -62,15 +63,15 @@ def test_a_sweep_draws_what_is_drawn_one_by_one(text):
 @pytest.mark.parametrize("columns", [10, 200])
 def test_blocks_and_groups_do_not_show(columns, model, where, truth, monkeypatch):
     """Of 81 pixels, ten at a time, the last block half empty; and two pictures at a time."""
-    monkeypatch.setattr(sweeps, "COLUMNS", columns)
+    monkeypatch.setattr(sweeping, "COLUMNS", columns)
     assert np.abs(sweep(model, where, DELTAS, SIZE) - truth).max() <= 1e-5
 
 
 def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monkeypatch):
-    monkeypatch.setattr(room, "device_memory", lambda: 2**20)
-    fit = sweeps._room(model, SIZE)
+    monkeypatch.setattr(device, "device_memory", lambda: 2**20)
+    fit = sweep._room(model, SIZE)
     assert (fit.block, fit.threads) == (SIZE**2, 1)
-    assert 4 * room.COPIES * 9 * fit.group * fit.block <= room.SHARE * 2**20 / sweeps.CALLERS
+    assert 4 * device.COPIES * 9 * fit.group * fit.block <= device.SHARE * 2**20 / sweep.CALLERS
     assert fit.group > 5
     assert np.abs(sweep(model, where, DELTAS, SIZE) - truth).max() <= 1e-5
 
@@ -78,11 +79,11 @@ def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monke
 @pytest.mark.parametrize("text", [*MIXES.values(), "2;gaussian:9,sin:4", "1;cache:20,gaussian:8,sin:12"])
 def test_the_kernel_draws_what_is_drawn_one_by_one(text, monkeypatch):
     """Interpreted; 16 tiles of pixels, two to a block."""
-    monkeypatch.setattr(room, "device_memory", lambda: 2**26)
-    monkeypatch.setattr(tiles, "Kind", partial(tiles.Kind, interpret=True))
-    monkeypatch.setattr(tiles, "available", lambda: True)
+    monkeypatch.setattr(device, "device_memory", lambda: 2**26)
+    monkeypatch.setattr(cppn_tiles, "Kind", partial(cppn_tiles.Kind, interpret=True))
+    monkeypatch.setattr(cppn_tiles, "available", lambda: True)
     used = []
-    monkeypatch.setattr(kernel, "colours", lambda *given, whole=kernel.colours: used.append(1) or whole(*given))
+    monkeypatch.setattr(cppn_sweep, "colours", lambda *given, whole=cppn_sweep.colours: used.append(1) or whole(*given))
     model = made(text)
     where = every_weight(model, 12)
     assert set(where.layer) == set(range(len(model.weights)))

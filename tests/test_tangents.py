@@ -13,7 +13,7 @@ import pytest
 import recombine as rc
 from recombine.bench import geometry
 from recombine.measures.anova import anova_energies
-from recombine.tangents import Geometry, additive, layer_geometries, layer_geometry, tuning
+from recombine.recording.jacobians import Geometry, additive, layer_geometries, layer_geometry, tuning
 
 SIZE = 8
 decoder = partial(rc.CNNDecoder, 2 * SIZE, SIZE, width=3, depth=3)

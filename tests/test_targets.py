@@ -10,12 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.composed import composed
 from recombine.core import UserError
-from recombine.genomes import layerise
-from recombine.measures.similarity import pearson
-from recombine.picbreeder import Artifact, network, render
-from recombine.targets import (
+from recombine.cppn.designed import composed
+from recombine.cppn.gallery import (
     DEPTHS,
     EACH,
     SHAPES,
@@ -28,7 +25,10 @@ from recombine.targets import (
     smooth,
     targets,
 )
-from recombine.tasks.pictures import picture
+from recombine.cppn.genome import layerise
+from recombine.cppn.picbreeder import Artifact, network, render
+from recombine.cppn.task import picture
+from recombine.measures.similarity import pearson
 
 SIZE = 64
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.watch import Quiet
+from recombine.train.monitor import Monitor
 
 RECIPE = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine)
 
@@ -103,7 +103,7 @@ def test_a_member_that_diverges_is_marked_and_alters_nobody(trained):
     assert np.allclose(run.model.weight[jnp.array([0, 2])], trained.model.weight[jnp.array([0, 2])], atol=1e-6)
 
 
-class Stops(Quiet):
+class Stops(Monitor):
     """Keeps the state after each chunk, and pulls the plug after some."""
 
     def __init__(self, after: int):
@@ -120,11 +120,11 @@ class Stops(Quiet):
 
 
 def test_a_run_cut_between_chunks_goes_on_bit_for_bit(trained):
-    watch = Stops(after=2)
+    monitor = Stops(after=2)
     with pytest.raises(KeyboardInterrupt):
-        rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
-    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
-    assert watch.chunks == [4, 8, 12]
+        rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, monitor=monitor)
+    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, monitor=monitor)
+    assert monitor.chunks == [4, 8, 12]
     assert np.array_equal(run.model.weight, trained.model.weight)
     assert np.array_equal(run.losses, trained.losses)
 
@@ -171,9 +171,9 @@ def test_a_split_of_other_combinations_is_refused():
 
 
 def test_a_checkpoint_of_another_run_is_not_resumed_from(trained):
-    watch = Stops(after=99)
-    rc.population(task(), split(), make, KEYS[::-1], RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
-    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, watch=watch)
+    monitor = Stops(after=99)
+    rc.population(task(), split(), make, KEYS[::-1], RECIPE, dials={"learning_rate": 1e-2}, monitor=monitor)
+    run = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2}, monitor=monitor)
     assert np.array_equal(run.model.weight, trained.model.weight)
 
 

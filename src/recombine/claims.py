@@ -140,11 +140,12 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         verdict = "fails" if "fails" in words else "undecided"
         of_word = [i for i, part in enumerate(parts) if part.verdict == verdict]
         first = min(of_word, key=lambda i: _room(parts[i], claim))
-    shown, why = parts[first], objection or whys[first]
+    shown = parts[first]
+    why = objection or _named(whys[first], shown.name, len(parts))
     return Verdict(
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
-        (why if objection else _named(why, shown.name, len(parts))).replace("seeds", claim.repeats), evidence, claim.repeats, claim.over,
+        why.replace("seeds", claim.repeats), evidence, claim.repeats, claim.over,
         tuple(parts) if len(parts) > 1 else (),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Named random streams: every purpose has a name, and no two names share a key.
 
-Members of a population use the numbers 0, 1, 2, ... below 2^31 (`recombine.train.member_keys`); names use the numbers
-from 2^31 on. So no stream of a name can meet that of a member, and none depends on how many members there are.
+Members of a population use the numbers 0, 1, 2, ... below 2^31 (`member_keys`); names use those from 2^31 on. So no
+stream of a name can meet that of a member, and none depends on how many members there are.
 """
 
 from __future__ import annotations

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.composed import composed
-from recombine.interventions.pruning import (
+from recombine.cppn.designed import composed
+from recombine.cppn.network import from_weights, parse_mix
+from recombine.cppn.picbreeder import network
+from recombine.cppn.prune.magnitude import (
     alive,
     at_random,
     count,
@@ -23,8 +25,8 @@ from recombine.interventions.pruning import (
     shares,
     wanda,
 )
-from recombine.interventions.rewiring import narrowed, rewired, wired
-from recombine.interventions.similarity_pruning import (
+from recombine.cppn.prune.rewire import narrowed, rewired, wired
+from recombine.cppn.prune.similarity import (
     centred_cosine,
     cosine,
     dropped,
@@ -36,10 +38,8 @@ from recombine.interventions.similarity_pruning import (
     spread,
     strength,
 )
-from recombine.interventions.unit_pruning import everywhere, layer_widths, taylor_importance, taylor_units, widest
-from recombine.models.cppn import from_weights, parse_mix
-from recombine.picbreeder import network
-from recombine.tasks.pictures import grid
+from recombine.cppn.prune.units import everywhere, layer_widths, taylor_importance, taylor_units, widest
+from recombine.cppn.task import grid
 from recombine.theory.sparsity import live_links, live_units
 
 MIX = (("cache", 3), ("gaussian", 2), ("sin", 2))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from recombine.core import UserError
-from recombine.judges.asking import Manner, Pace, patiently
-from recombine.judges.endpoint import VARIABLES, Busy, Endpoint, find_endpoint
-from recombine.judges.vision import Estimate, Price, data_url, estimate, judge_pictures, parse, prompt
+from recombine.vlm.asking import Manner, Pace, patiently
+from recombine.vlm.endpoint import VARIABLES, Busy, Endpoint, find_endpoint
+from recombine.vlm.vision import Estimate, Price, data_url, estimate, judge_pictures, parse, prompt
 
 KEY = "sk-not/for+anyones%eyes-0123456789"
 
@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST
 
     def log_message(self, format, *args) -> None:
-        """Quiet."""
+        """Monitor."""
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.measures.drawing import (
+from recombine.cppn.measures import (
     additive_shares,
     change_ratio,
     change_zip,

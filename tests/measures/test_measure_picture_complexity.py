@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from recombine.genomes import load_genome
-from recombine.measures.picture_complexity import COMPLEXITIES, SIZE, png_ratio, squares_needed, waves_needed
-from recombine.picbreeder import network, render
+from recombine.cppn.complexity import COMPLEXITIES, SIZE, png_ratio, squares_needed, waves_needed
+from recombine.cppn.genome import load_genome
+from recombine.cppn.picbreeder import network, render
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "picbreeder"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures are not at {DATA}")

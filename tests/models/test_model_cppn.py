@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine import genomes
 from recombine.core import UserError
-from recombine.models.cppn import CPPN, UNITS, from_weights, hsv_to_rgb, parse_mix, write_mix
+from recombine.cppn import genome
+from recombine.cppn.network import CPPN, UNITS, from_weights, hsv_to_rgb, parse_mix, write_mix
 
 EVERY = tuple((name, 1 + i % 2) for i, name in enumerate(sorted(UNITS)))
 WIDTH = sum(count for _, count in EVERY)
@@ -30,8 +30,8 @@ def shaped(mix, depth: int, **more) -> CPPN:
 
 
 def test_units_are_what_the_genomes_say():
-    assert set(UNITS) == {*genomes.UNITS, "cache"}
-    for name, unit in genomes.UNITS.items():
+    assert set(UNITS) == {*genome.UNITS, "cache"}
+    for name, unit in genome.UNITS.items():
         assert np.allclose(UNITS[name](LINE), unit(np.asarray(LINE)), atol=1e-6)
     assert np.allclose(UNITS["cache"](LINE), LINE)
     assert np.allclose(UNITS["sigmoid"](LINE), 2 / (1 + jnp.exp(-LINE)) - 1, atol=1e-6)
@@ -44,7 +44,7 @@ def test_the_answer_is_the_formula_along_the_last_axis(matrices):
     (rgb, acts), (one, _) = jax.jit(lambda x: (model(x), model(x[3])))(x)
     assert set(acts) == {"layer0", "layer1", "hsv"}
     h, ends = x.astype(float), np.cumsum([count for _, count in EVERY])
-    units = {**genomes.UNITS, "cache": genomes.UNITS["identity"]}
+    units = {**genome.UNITS, "cache": genome.UNITS["identity"]}
     for i, weight in enumerate(matrices[:-1]):
         groups = np.split(h @ weight, ends[:-1], axis=1)
         h = np.concatenate([units[name](g) for (name, _), g in zip(EVERY, groups, strict=True)], axis=1)

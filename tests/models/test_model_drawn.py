@@ -14,9 +14,8 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 import recombine as rc
-from recombine.models import drawn, tiles
-from recombine.models.cppn import UNITS, channels, parse_mix
-from recombine.sweeps import kernel
+from recombine.cppn.network import UNITS, channels, parse_mix
+from recombine.kernels import cppn_loss, cppn_sweep, cppn_tiles
 
 ROUNDED = jax.lax.DotAlgorithmPreset.TF32_TF32_F32
 CALLS = ("triton_kernel_call", "__gpu$xla.gpu.triton")
@@ -27,11 +26,11 @@ def both(mix, depth, size, precision, seed=0):
     models = rc.newborn(lambda key: rc.CPPN(mix, depth, key=key), rc.member_keys(seed, range(2)))
     x = jnp.asarray(rc.grid(size))
     y = jnp.asarray(np.random.default_rng(0).uniform(size=(2, size**2, 3)), jnp.float32)
-    kind = tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision, interpret=True)
+    kind = cppn_tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision, interpret=True)
     one = jax.tree.map(lambda a: a[0], models)
 
     def kernel(weights, y):
-        return drawn.squared_error(list(weights), x, y, kind)
+        return cppn_loss.squared_error(list(weights), x, y, kind)
 
     def plain(weights, y):
         return eqx.tree_at(lambda m: m.weights, one, weights).squared_error(x, y)
@@ -46,10 +45,10 @@ def same(pairs, share):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 64])
-@pytest.mark.parametrize(("precision", "share"), [(tiles.X3, 1e-3), (tiles.X6, 1e-5)])
+@pytest.mark.parametrize(("precision", "share"), [(cppn_tiles.X3, 1e-3), (cppn_tiles.X6, 1e-5)])
 def test_the_kernel_gives_the_plain_networks_error_and_gradients(precision, share, blocks, monkeypatch):
     """Two or four tiles, large or small: all by one block, the same number by each of two, one by each."""
-    monkeypatch.setattr(tiles, "PROGRAMS", blocks)
+    monkeypatch.setattr(cppn_tiles, "PROGRAMS", blocks)
     mix = (("cache", 2), ("gaussian", 2), ("sigmoid", 1), ("sin", 1))
     (error, wanted), *gradients = both(mix, 3, 16, precision)
     np.testing.assert_allclose(error, wanted, rtol=share / 10)
@@ -57,12 +56,12 @@ def test_the_kernel_gives_the_plain_networks_error_and_gradients(precision, shar
 
 
 def test_sums_beyond_half_precision_are_kept_as_its_largest_number():
-    kept = drawn._as_kept(jnp.asarray([1e9, -1e9, 0.1]), jnp.float16)
+    kept = cppn_loss._as_kept(jnp.asarray([1e9, -1e9, 0.1]), jnp.float16)
     assert np.isfinite(kept).all()
-    assert drawn._as_kept(jnp.asarray([1e9]), jnp.float32) == 1e9
+    assert cppn_loss._as_kept(jnp.asarray([1e9]), jnp.float32) == 1e9
 
 
-ROUGH_AND_EXACT = pytest.mark.parametrize(("precision", "share"), [(tiles.X3, 5e-3), (tiles.X6, 1e-5)])
+ROUGH_AND_EXACT = pytest.mark.parametrize(("precision", "share"), [(cppn_tiles.X3, 5e-3), (cppn_tiles.X6, 1e-5)])
 
 
 @ROUGH_AND_EXACT
@@ -81,35 +80,35 @@ def test_factors_of_11_bits_are_taken():
 
 
 def test_a_network_without_linear_units_and_one_of_nothing_else_are_taken():
-    assert same(both((("gaussian", 14), ("tanh", 1)), 1, 8, tiles.X6), share=1e-5)
-    assert same(both((("cache", 3),), 2, 8, tiles.X6), share=1e-5)
+    assert same(both((("gaussian", 14), ("tanh", 1)), 1, 8, cppn_tiles.X6), share=1e-5)
+    assert same(both((("cache", 3),), 2, 8, cppn_tiles.X6), share=1e-5)
 
 
 def test_the_kernel_takes_whole_tiles_of_small_networks_in_float32():
     shapes = [(4, 22), *[(22, 22)] * 11, (22, 3)]
-    assert tiles.fits(256 * 256, shapes, jnp.float32)
-    assert not tiles.fits(100, shapes, jnp.float32)
-    assert not tiles.fits(64 * 257, shapes, jnp.float32), "a prime number of tiles cannot be shared out"
-    assert not tiles.fits(256, shapes, jnp.bfloat16)
-    assert tiles.fits(48 * 48, [(4, 38), *[(38, 38)] * 32, (38, 3)], jnp.float32)
-    assert not tiles.fits(256, [(4, 61), (61, 3)], jnp.float32)
+    assert cppn_tiles.fits(256 * 256, shapes, jnp.float32)
+    assert not cppn_tiles.fits(100, shapes, jnp.float32)
+    assert not cppn_tiles.fits(64 * 257, shapes, jnp.float32), "a prime number of tiles cannot be shared out"
+    assert not cppn_tiles.fits(256, shapes, jnp.bfloat16)
+    assert cppn_tiles.fits(48 * 48, [(4, 38), *[(38, 38)] * 32, (38, 3)], jnp.float32)
+    assert not cppn_tiles.fits(256, [(4, 61), (61, 3)], jnp.float32)
 
 
 def test_sine_and_cosine_are_exact_to_3e_7_up_to_a_thousand():
     x = np.concatenate([np.linspace(-1e3, 1e3, 100_001), np.linspace(-8, 8, 100_001), np.arange(-300, 300) * np.pi])
     x = x.astype(np.float32)
-    sine, cosine = jax.jit(tiles.sine_and_cosine)(x)
+    sine, cosine = jax.jit(cppn_tiles.sine_and_cosine)(x)
     assert np.abs(sine - np.sin(x.astype(np.float64))).max() < 3e-7
     assert np.abs(cosine - np.cos(x.astype(np.float64))).max() < 3e-7
     far = np.asarray([1e5, 1e6, 1e7, 1e10, 1e20, 3e38], np.float32)
-    assert all(np.abs(a).max() < 1.001 for a in tiles.sine_and_cosine(jnp.concatenate([far, -far])))
+    assert all(np.abs(a).max() < 1.001 for a in cppn_tiles.sine_and_cosine(jnp.concatenate([far, -far])))
 
 
-@pytest.mark.parametrize(("precision", "bits"), [(tiles.X3, 16), (tiles.X6, 24)])
+@pytest.mark.parametrize(("precision", "bits"), [(cppn_tiles.X3, 16), (cppn_tiles.X6, 24)])
 def test_the_parts_of_a_number_add_up_to_it(precision, bits):
     draw = np.random.default_rng(0)
     numbers = (draw.normal(size=10_000) * 2.0 ** draw.integers(-60, 60, 10_000)).astype(np.float32)
-    parts = tiles.parts(jnp.asarray(numbers), tiles.Kind((), channels, precision))
+    parts = cppn_tiles.parts(jnp.asarray(numbers), cppn_tiles.Kind((), channels, precision))
     assert all(part.dtype == jnp.bfloat16 for part in parts)
     assert np.all(np.abs(sum(np.asarray(part, np.float64) for part in parts) - numbers) <= 2.0**-bits * np.abs(numbers))
 
@@ -134,32 +133,35 @@ def cuda():
     return for_cuda
 
 
-@pytest.mark.parametrize("precision", [tiles.X3, tiles.X6, ROUNDED])
+@pytest.mark.parametrize("precision", [cppn_tiles.X3, cppn_tiles.X6, ROUNDED])
 @pytest.mark.parametrize("text", ["12;cache:15,gaussian:4,identity:2,sin:1", "33;cache:17,cos:4,gaussian:9,tanh:8"])
 def test_a_population_is_one_call_of_a_kernel_that_a_gpu_takes(cuda, text, precision):
     depth, mix = parse_mix(text)
-    kind = tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision)
+    kind = cppn_tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision)
     shapes = [
         w.shape for w in eqx.filter_eval_shape(lambda key: rc.CPPN(mix, depth, key=key), jax.random.key(0)).weights
     ]
     weights = [jax.ShapeDtypeStruct((5, *shape), jnp.float32) for shape in shapes]
     x, y = (jax.ShapeDtypeStruct((128 * 128, n), jnp.float32) for n in (4, 3))
-    slopes = jax.value_and_grad(lambda w, x, y: drawn.squared_error(w, x, y, kind))
+    slopes = jax.value_and_grad(lambda w, x, y: cppn_loss.squared_error(w, x, y, kind))
     program = cuda(jax.vmap(slopes, in_axes=(0, None, None)), weights, x, y)
     assert sum(program.count(f"custom_call @{name}") for name in CALLS) == 1
     grids = re.findall(r"grid_x = (\d+) : i32, grid_y = (\d+) : i32", program)
-    pixels = drawn.LARGE if precision != tiles.X6 and sum(n for _, n in mix) <= 28 else tiles.TILE
-    assert grids in ([], [(str(tiles.blocks(128 * 128 // pixels)), "5")])
+    pixels = cppn_loss.LARGE if precision != cppn_tiles.X6 and sum(n for _, n in mix) <= 28 else cppn_tiles.TILE
+    assert grids in ([], [(str(cppn_tiles.blocks(128 * 128 // pixels)), "5")])
 
 
 @pytest.mark.parametrize("text", ["12;cache:15,gaussian:4,identity:2,sin:1", "33;cache:17,cos:4,gaussian:9,tanh:8"])
 def test_changed_pictures_are_one_call_of_a_kernel_that_a_gpu_takes(cuda, text):
     depth, mix = parse_mix(text)
-    kind, units = tiles.Kind(tuple((UNITS[name], n) for name, n in mix), channels, tiles.X6), sum(n for _, n in mix)
+    kind, units = (
+        cppn_tiles.Kind(tuple((UNITS[name], n) for name, n in mix), channels, cppn_tiles.X6),
+        sum(n for _, n in mix),
+    )
     shapes = [(depth + 2, units, units), (), (), (units, 64 * 64), (5, 64 * 64), (units, 5)]
     kinds = [jnp.float32, jnp.int32, jnp.int32, *[jnp.float32] * 3]
     given = [jax.ShapeDtypeStruct(*both) for both in zip(shapes, kinds, strict=True)]
-    program = cuda(lambda m, a, b, sums, *push: kernel.colours(m, (a, b), sums, push, kind), *given)
+    program = cuda(lambda m, a, b, sums, *push: cppn_sweep.colours(m, (a, b), sums, push, kind), *given)
     assert sum(program.count(f"custom_call @{name}") for name in CALLS) == 1
 
 
@@ -167,11 +169,11 @@ def test_changed_pictures_are_one_call_of_a_kernel_that_a_gpu_takes(cuda, text):
     ("tiles_of", "blocks"), [(1, 1), (4, 4), (32, 32), (64, 32), (128, 64), (512, 256), (4096, 256)]
 )
 def test_a_block_has_some_tiles_where_there_are_many(tiles_of, blocks):
-    assert tiles.blocks(tiles_of) == blocks
+    assert cppn_tiles.blocks(tiles_of) == blocks
 
 
 def test_networks_on_a_gpu_are_trained_by_the_kernel_where_it_fits(cuda, monkeypatch):
-    monkeypatch.setattr(tiles, "available", lambda: True)
+    monkeypatch.setattr(cppn_tiles, "available", lambda: True)
     models = rc.newborn(lambda key: rc.CPPN((("cache", 2), ("sin", 1)), 2, key=key), rc.member_keys(0, range(2)))
 
     def calls(pixels):

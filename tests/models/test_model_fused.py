@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.models import fused, passes
+from recombine.kernels import relu_narrow, relu_wide
 
 KERNELS = {
-    "fused": (lambda x, layers: fused.relu_network(x, layers, interpret=True), (12, 32, 16, 10)),
-    "passes": (lambda x, layers: passes.relu_network(x, layers, True), (12, 512, 10)),
+    "fused": (lambda x, layers: relu_narrow.relu_network(x, layers, interpret=True), (12, 32, 16, 10)),
+    "passes": (lambda x, layers: relu_wide.relu_network(x, layers, True), (12, 512, 10)),
 }
 
 
@@ -36,7 +36,7 @@ def plain(x, layers):
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_kernels_give_the_plain_networks_answers_and_gradients(name):
     network, sizes = KERNELS[name]
-    x = jnp.asarray(np.random.default_rng(1).normal(size=(2 * fused.TILE, sizes[0])), jnp.float32)
+    x = jnp.asarray(np.random.default_rng(1).normal(size=(2 * relu_narrow.TILE, sizes[0])), jnp.float32)
     many = jax.tree.map(lambda a: jnp.stack([a, 1.1 * a]), drawn(sizes))
 
     def with_gradients(network):
@@ -48,14 +48,14 @@ def test_the_kernels_give_the_plain_networks_answers_and_gradients(name):
 
 
 def test_the_kernels_take_whole_tiles_of_bfloat16_and_widths_that_are_powers_of_two():
-    assert fused.fits(4 * fused.TILE, [256, 256], jnp.bfloat16)
-    assert not fused.fits(4 * fused.TILE + 1, [256], jnp.bfloat16)
-    assert not fused.fits(4 * fused.TILE, [256], jnp.float32)
-    assert not fused.fits(4 * fused.TILE, [100], jnp.bfloat16)
-    assert not fused.fits(4 * fused.TILE, [512], jnp.bfloat16)
-    assert passes.fits(4 * fused.TILE, [512, 1024], jnp.bfloat16)
-    assert not passes.fits(4 * fused.TILE, [256], jnp.bfloat16)
-    assert not passes.fits(4 * fused.TILE, [1000], jnp.bfloat16)
+    assert relu_narrow.fits(4 * relu_narrow.TILE, [256, 256], jnp.bfloat16)
+    assert not relu_narrow.fits(4 * relu_narrow.TILE + 1, [256], jnp.bfloat16)
+    assert not relu_narrow.fits(4 * relu_narrow.TILE, [256], jnp.float32)
+    assert not relu_narrow.fits(4 * relu_narrow.TILE, [100], jnp.bfloat16)
+    assert not relu_narrow.fits(4 * relu_narrow.TILE, [512], jnp.bfloat16)
+    assert relu_wide.fits(4 * relu_narrow.TILE, [512, 1024], jnp.bfloat16)
+    assert not relu_wide.fits(4 * relu_narrow.TILE, [256], jnp.bfloat16)
+    assert not relu_wide.fits(4 * relu_narrow.TILE, [1000], jnp.bfloat16)
 
 
 def test_a_batch_at_once_is_the_model_for_each():

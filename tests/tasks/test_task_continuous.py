@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from recombine.core import ABSENT
-from recombine.encodings import local_bump, one_hot, rate
+from recombine.encodings.position import local_bump, one_hot, rate
 from recombine.tasks.bumps import bumps
 from recombine.tasks.continuous import continuous_bumps
 

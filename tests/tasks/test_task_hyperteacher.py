@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from recombine.core import Task
+from recombine.encodings import tasks
 from recombine.measures.probe import held_out_r2
-from recombine.tasks import telling
 from recombine.tasks.hyperteacher import constituents, hyperteacher, teacher_of, widths
 from recombine.tasks.modules import continuous, discrete, khot, masks
 
@@ -32,8 +32,8 @@ def examples(task: Task, rows: np.ndarray, seed: int = 0) -> tuple[np.ndarray, n
     return x, y, z
 
 
-def lesson(z, teacher: int = 0) -> telling.Lesson:
-    return telling.Lesson(jnp.asarray(teacher), jnp.asarray(z, jnp.float32), jnp.zeros((0, 2)), jnp.zeros((0, 2)))
+def lesson(z, teacher: int = 0) -> tasks.Lesson:
+    return tasks.Lesson(jnp.asarray(teacher), jnp.asarray(z, jnp.float32), jnp.zeros((0, 2)), jnp.zeros((0, 2)))
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_two_teachers_answer_the_same_question_differently(task):
 
 
 def test_equal_tasks_share_a_program():
-    tell = partial(telling.invertible, 6, jax.random.key(3))
+    tell = partial(tasks.invertible, 6, jax.random.key(3))
     first, second = (small(tell=tell()).sample for _ in range(2))
     assert first == second
     assert hash(first) == hash(second)
@@ -161,12 +161,12 @@ def test_equal_tasks_share_a_program():
 
 def test_tokens_are_numbers_and_weights_in_turn():
     every = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], np.float32)
-    assert telling.tokens(lesson([0.5, 0, 0.8])).tolist() == [1, 9, 2, 4, 3, 12]
-    assert telling.tokens(lesson(every))[1::2].tolist() == [12, 13, 14, 15, 16, 17]
+    assert tasks.tokens(lesson([0.5, 0, 0.8])).tolist() == [1, 9, 2, 4, 3, 12]
+    assert tasks.tokens(lesson(every))[1::2].tolist() == [12, 13, 14, 15, 16, 17]
 
 
 def test_an_orthogonal_code_turns_and_each_teacher_may_have_its_own():
-    tell = telling.orthogonal(5, KEY, draws=2)
+    tell = tasks.orthogonal(5, KEY, draws=2)
     turns = [np.stack([tell(lesson(row, t)) for row in np.eye(5)]) for t in (0, 1, 2)]
     assert np.allclose(turns[0] @ turns[0].T, np.eye(5), atol=1e-5)
     assert not np.allclose(turns[0], turns[1], atol=0.1)
@@ -174,7 +174,7 @@ def test_an_orthogonal_code_turns_and_each_teacher_may_have_its_own():
 
 
 def test_shuffled_intervals_are_permuted_alike_and_keep_their_insides():
-    tell = telling.interval_shuffle(KEY)
+    tell = tasks.interval_shuffle(KEY)
     edges = np.asarray(tell(lesson(np.arange(10) / 10)))
     assert np.allclose(np.sort(edges), np.arange(10) / 10, atol=1e-6)
     assert not np.allclose(edges, np.arange(10) / 10)
@@ -184,8 +184,8 @@ def test_shuffled_intervals_are_permuted_alike_and_keep_their_insides():
 
 def test_the_invertible_code_can_be_inverted():
     z = np.random.default_rng(1).uniform(size=6)
-    code = np.asarray(telling.invertible(6, KEY, strength=0.8, draws=2)(lesson(z, 1)), float)
-    for i, layers in reversed(list(enumerate(telling._couplings(6, 2, telling.seed_of(KEY))))):
+    code = np.asarray(tasks.invertible(6, KEY, strength=0.8, draws=2)(lesson(z, 1)), float)
+    for i, layers in reversed(list(enumerate(tasks._couplings(6, 2, tasks.seed_of(KEY))))):
         step = -1 if i % 2 else 1
         kept, changed = np.split(code[::step], 2)
         told = kept
@@ -195,18 +195,18 @@ def test_the_invertible_code_can_be_inverted():
         code = np.concatenate([kept, (changed - shift) / (1 + np.tanh(scale) / 2)])[::step]
     assert np.allclose(code, z, atol=1e-4)
     with pytest.raises(ValueError, match="even"):
-        telling.invertible(5, KEY)
+        tasks.invertible(5, KEY)
 
 
 def test_shots_are_fresh_examples_of_the_same_task():
-    task = small(tell=telling.few_shot(3))
+    task = small(tell=tasks.few_shot(3))
     x, _, z = examples(task, np.arange(21))
     assert widths(task) == (3 * (3 + 2) + 3, 2)
     shown, answers, asked = x[5, 0, :9].reshape(3, 3), x[5, 0, 9:15].reshape(3, 2), x[5, :, 15:]
     assert np.allclose(teacher_of(task).teach(0, jnp.asarray(z[5]), jnp.asarray(shown)), answers, atol=1e-5)
     assert not np.isin(shown, asked).any()
     with pytest.raises(ValueError, match="at least one"):
-        telling.few_shot(0)
+        tasks.few_shot(0)
 
 
 def test_a_probe_reads_constituents_from_the_identity_and_hardly_from_few_shots():
@@ -216,6 +216,6 @@ def test_a_probe_reads_constituents_from_the_identity_and_hardly_from_few_shots(
         x, _, z = examples(task, rows)
         return held_out_r2(x[:, 0, :-4], z, np.arange(len(rows)) < 15 * 30)
 
-    assert read(telling.identity) > 0.99
-    assert read(telling.few_shot(20)) < 0.5
-    assert telling.nonlinear(16, KEY) == telling.invertible(16, KEY, strength=1.0)
+    assert read(tasks.identity) > 0.99
+    assert read(tasks.few_shot(20)) < 0.5
+    assert tasks.nonlinear(16, KEY) == tasks.invertible(16, KEY, strength=1.0)

@@ -11,8 +11,8 @@ from PIL import Image
 
 import recombine as rc
 from recombine.core import UserError
-from recombine.models.cppn import CPPN
-from recombine.tasks.pictures import grid, load_picture, picture
+from recombine.cppn.network import CPPN
+from recombine.cppn.task import grid, load_picture, picture
 
 KEY = jax.random.key(0)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from recombine.core import Record, Task
+from recombine.encodings.tasks import few_shot
 from recombine.tasks.preferences import (
     CELLS,
     MOVES,
@@ -21,7 +22,6 @@ from recombine.tasks.preferences import (
     step_accuracy,
     whole_map,
 )
-from recombine.tasks.telling import few_shot
 
 MODULES, FEATURES, KEY = 4, 6, jax.random.key(0)
 MOVE = ((0, 0), (-1, 0), (0, 1), (1, 0), (0, -1))

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 
 import recombine as rc
-from recombine.train import footprint
-from recombine.watch import Progress, Quiet
+from recombine.train.monitor import Monitor, Progress
+from recombine.train.population import footprint
 
 
 @cache
@@ -22,7 +22,7 @@ def task(modules: int, size: int, samples: int) -> rc.Task:
     )
 
 
-class Clock(Quiet):
+class Clock(Monitor):
     """The time at which each chunk of steps was finished."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ def train(members: int, *, steps: int, repeats: int, first: int = 0, **sizes) ->
     """Seconds of `repeats` stretches of `steps` updates of the whole population, after one that compiles."""
     it, clock = work(steps=steps * (repeats + 1), chunks=repeats + 1, **sizes), Clock()
     keys = rc.member_keys(0, range(first, first + members))
-    rc.population(*it[:3], keys, it.recipe, dials={"learning_rate": 3e-4}, watch=clock)
+    rc.population(*it[:3], keys, it.recipe, dials={"learning_rate": 3e-4}, monitor=clock)
     return [later - sooner for sooner, later in zip(clock.times, clock.times[1:], strict=False)]
 
 

@@ -73,7 +73,7 @@ def measure(
 
 def batched(model: Any, size: int) -> Work:
     """`layer_geometry`: derivatives in x and y of all layers, a few cells at a time, reduced where they are made."""
-    from recombine.tangents import additive, layer_geometry
+    from recombine.recording.jacobians import additive, layer_geometry
 
     def conclude() -> Found:
         found = layer_geometry(model, rc.local_bump(size), size)

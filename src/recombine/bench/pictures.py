@@ -14,8 +14,8 @@ import recombine as rc
 from recombine.bench import device, spread
 from recombine.bench._students import Clock
 from recombine.bench.sweep import MIX
-from recombine.models import drawn, tiles
-from recombine.models.cppn import CPPN, kind_of, parse_mix
+from recombine.cppn.network import CPPN, kind_of, parse_mix
+from recombine.kernels import cppn_loss, cppn_tiles
 
 AUTHORS = 2_490
 """Iterations a second of the authors' released loop on one H200: one network of this mix, 256 x 256 pixels."""
@@ -34,11 +34,11 @@ class Plain(CPPN):
 class Bits16(CPPN):
     """The network in its kernel, factors rounded to 16 bits."""
 
-    precision, interpret = tiles.X3, False
+    precision, interpret = cppn_tiles.X3, False
 
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
         kind = kind_of(self.mix)._replace(precision=self.precision, interpret=self.interpret)
-        return drawn.squared_error(list(self.weights), x, y, kind)
+        return cppn_loss.squared_error(list(self.weights), x, y, kind)
 
 
 class Bits11(Bits16):
@@ -50,7 +50,7 @@ class Bits11(Bits16):
 class Bits24(Bits16):
     """Not rounded: all 24 bits of float32."""
 
-    precision = tiles.X6
+    precision = cppn_tiles.X6
 
 
 KERNELS = {"kernel, 16 bits": Bits16, "kernel, 11 bits": Bits11, "kernel, 24 bits": Bits24}
@@ -97,7 +97,7 @@ def train(
         rc.member_keys(0, members),
         rc.Recipe(steps * (repeats + 1), 1, rc.unit_adam, chunks=repeats + 1),
         dials={"learning_rate": 3e-3},
-        watch=clock,
+        monitor=clock,
     )
     return [later - sooner for sooner, later in zip(clock.times, clock.times[1:], strict=False)], run.losses
 

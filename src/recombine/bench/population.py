@@ -7,9 +7,9 @@ from statistics import median
 import jax
 import jax.numpy as jnp
 
-from recombine import room
 from recombine.bench import device, spread
 from recombine.bench._students import bytes_for_one, train
+from recombine.device import SHARE, device_memory
 
 # Steps per second of the authors' released loop on one H200, which trains one network at a time.
 AUTHORS = {256: 640, 1024: 740}
@@ -56,5 +56,5 @@ def beside_authors(width: int, members: int, compute, steps: int, *, repeats: in
         "authors": AUTHORS[width],
         "ratio_to_authors": round(median(rates) / AUTHORS[width], 1),
         "bytes_per_network": one,
-        "networks_that_fit": int(room.SHARE * (room.device_memory() or 0)) // one,
+        "networks_that_fit": int(SHARE * (device_memory() or 0)) // one,
     }

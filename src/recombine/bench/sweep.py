@@ -43,18 +43,18 @@ def _rows(size: int, weights: int | None, values: int, seed: int) -> tuple[dict[
     import jax
     from jax.tree_util import Partial
 
-    from recombine import sweeps
-    from recombine.models.cppn import CPPN, parse_mix
-    from recombine.sweeps.matching import rms_change
+    from recombine.cppn.network import CPPN, parse_mix
+    from recombine.cppn.sweep import sweep
+    from recombine.cppn.sweep.matching import rms_change
 
     depth, mix = parse_mix(MIX)
     model = CPPN(mix, depth, key=jax.random.key(seed))
-    every = sweeps.every_weight(model)
+    every = sweep.every_weight(model)
     count = min(weights or (FEW if jax.default_backend() == "cpu" else MANY), len(every.layer))
     spaced = ((np.arange(count) + 0.5) * len(every.layer) / count).astype(int)
-    where = sweeps.Where(*(a[spaced] for a in every))
-    deltas, reduce = np.linspace(-1, 1, values), Partial(rms_change, sweeps.looked_at(model, size)[0])
-    ways = {"sweep": sweeps.sweep, "one_by_one": sweeps.one_by_one}
+    where = sweep.Where(*(a[spaced] for a in every))
+    deltas, reduce = np.linspace(-1, 1, values), Partial(rms_change, sweep.looked_at(model, size)[0])
+    ways = {"sweep": sweep.sweep, "one_by_one": sweep.one_by_one}
     return {name: lambda way=way: way(model, where, deltas, size, reduce=reduce) for name, way in ways.items()}, count
 
 

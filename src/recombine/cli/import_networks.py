@@ -33,7 +33,7 @@ def import_networks(words: list[str]) -> int:
     )
     if len(named) < 2 or named[0] not in SOURCES:
         raise UserError("say what from where: recombine import picbreeder SOURCE (--help tells where to get it)")
-    from recombine.picbreeder import import_picbreeder
+    from recombine.cppn.picbreeder import import_picbreeder
 
     done = import_picbreeder(named[1], where.to)
     print(*done.written, sep="\n")

@@ -41,7 +41,7 @@ COMMANDS = {
     "board": "board:board",
     "correlate": "correlate:correlate",
     "import": "import_networks:import_networks",
-    "judge": "judging:judge",
+    "judge": "judge:judge",
     "bench": "bench:bench",
 }
 """Where each command lives; imported when it is called."""
@@ -82,8 +82,7 @@ def dispatch(words: list[str]) -> int:
         hint = catalogue.did_you_mean(words[0], list(COMMANDS))
         raise UserError(f"no command is called {words[0]!r}{hint}; 'recombine --help' shows all")
     module, _, function = COMMANDS[words[0]].partition(":")
-    home = "recombine" if module == "judging" else "recombine.cli"
-    return getattr(import_module(f"{home}.{module}"), function)(words[1:])
+    return getattr(import_module(f"recombine.cli.{module}"), function)(words[1:])
 
 
 def entry() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,18 +14,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from recombine.cli import report, streams
 from recombine.core import UserError
-from recombine.engine import Order, Report, Result, execute
+from recombine.engine import Order, Result, execute
 from recombine.table import networks
+from recombine.train.monitor import Monitor
+from recombine.train.monitor import Progress as Chunk
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recombine.watch import Progress as Chunk
 
 _LINE_EVERY = 10.0  # seconds between lines in a log
 
 
-class ProgressReport(Report):
+class ProgressMonitor(Monitor):
     """Cell x of y, steps per second and the time left."""
 
     def __init__(self, console: Console, title: str):
@@ -68,7 +70,7 @@ class ProgressReport(Report):
         else:
             self.console.print(f"  {escape(self.name)}", highlight=False)
 
-    def chunk(self, progress: Chunk) -> None:
+    def chunk(self, label: str, progress: Chunk, state: Callable[[], Any]) -> None:
         self._heed()
         now = time.monotonic()
         if self.first < 0 or progress.done <= self.last:  # a run's first chunk compiles: measure from its end
@@ -141,7 +143,7 @@ def execute_all(orders: list[Order]) -> int:
         try:
             for order in orders:
                 title = f"{order.experiment.name}, {order.tier} tier"
-                finished.append((order, execute(order, ProgressReport(console, title))))
+                finished.append((order, execute(order, ProgressMonitor(console, title))))
         finally:
             if finished:
                 _show_finished(console, finished)

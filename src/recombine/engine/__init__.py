@@ -4,7 +4,6 @@ A finished cell is a file; a run that was killed goes on where it stopped and en
 """
 
 from recombine.engine.cells import Keep as Keep
-from recombine.engine.cells import Report as Report
 from recombine.engine.run import Order as Order
 from recombine.engine.run import Result as Result
 from recombine.engine.run import conclude as conclude

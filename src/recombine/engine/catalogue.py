@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-import pkgutil
+import re
 import sys
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import Any
 
 from recombine.core import Claim, UserError, Variant
 
+_CLAIMS = re.compile(r"^CLAIMS\b", re.MULTILINE)
 TIERS = ("quick", "laptop", "gpu", "paper")
 
 
@@ -52,12 +53,10 @@ class Experiment:
 
 
 def names() -> list[str]:
-    """Every experiment that comes with the lab, as paper/file."""
+    """Every experiment that comes with the lab, as paper/file: a file in a paper's folder that states claims."""
     package = import_module("recombine.experiments")
-    found = [
-        m.name.split(".") for m in pkgutil.walk_packages(package.__path__, "recombine.experiments.") if not m.ispkg
-    ]
-    return sorted("/".join(parts[2:]) for parts in found if not parts[-1].startswith("_"))
+    files = [file for place in package.__path__ for file in Path(place).glob("*/*.py")]
+    return sorted(f"{file.parent.name}/{file.stem}" for file in files if _CLAIMS.search(file.read_text()))
 
 
 def chosen(words: list[str]) -> list[str]:

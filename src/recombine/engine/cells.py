@@ -20,26 +20,10 @@ from recombine.core import UserError
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment
 from recombine.table import NETWORK, NoSuchColumn, modern
+from recombine.train.monitor import Monitor, Progress
 
 if TYPE_CHECKING:
     from recombine.core import Record
-    from recombine.watch import Progress
-
-
-class Report:
-    """Who is told how a run goes; silent unless somebody overrides it."""
-
-    def begin(self, cells: int, finished: int) -> None: ...
-
-    def cell(self, number: int, label: str) -> None: ...
-
-    def chunk(self, progress: Progress) -> None: ...
-
-    def measured(self, done: int, networks: int) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def end(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -57,11 +41,11 @@ PATIENCE = 20
 _SECONDS = "seconds spent on the cell"
 
 
-class Keeper:
-    """The watch of one cell: keeps a checkpoint after a chunk unless a large one is not due; passes progress on."""
+class CheckpointMonitor(Monitor):
+    """The monitor of one cell: keeps a checkpoint after a chunk unless a large one is not due; passes progress on."""
 
-    def __init__(self, cells: store.Cells, identity: str, report: Report, keep: Keep):
-        self.cells, self.identity, self.report, self.keep = cells, identity, report, keep
+    def __init__(self, cells: store.Cells, identity: str, inner: Monitor, keep: Keep):
+        self.cells, self.identity, self.inner, self.keep = cells, identity, inner, keep
         self.labels: set[str] = set()
         self.started = self.kept_at = time.perf_counter()
         self.before = 0.0
@@ -75,11 +59,11 @@ class Keeper:
         if label in self.labels:
             raise ValueError(f"two populations of one cell are labelled {label!r}: give each a label of its own")
         self.labels.add(label)
-        saved = store.load_arrays(self.cells.checkpoint(self.identity, label), self.report.note)
+        saved = store.load_arrays(self.cells.checkpoint(self.identity, label), self.inner.note)
         if saved:
             # Each checkpoint of a cell counts all that was spent on the cell before it.
             self.before = max(self.before, float(saved.pop(_SECONDS, 0.0)))
-            self.report.note(f"going on from step {int(saved['done'])}")
+            self.inner.note(f"going on from step {int(saved['done'])}")
         return saved
 
     def chunk(self, label: str, progress: Progress, state: Callable[[], Mapping[str, np.ndarray]]) -> None:
@@ -87,31 +71,31 @@ class Keeper:
             spent = {_SECONDS: np.asarray(self.seconds)}
             store.save_arrays(self.cells.checkpoint(self.identity, label), {**state(), **spent})
             self.kept_at = time.perf_counter()
-        self.report.chunk(progress)
+        self.inner.chunk(label, progress, state)
 
     def measured(self, done: int, networks: int) -> None:
-        self.report.measured(done, networks)
+        self.inner.measured(done, networks)
 
     def trained(self, label: str, model: Any) -> None:
         if self.keep.models:
-            from recombine.recording import model_bytes
+            from recombine.recording.records import model_bytes
 
             store.write(self.cells.kept(self.identity, label, "safetensors"), model_bytes(model))
 
     def recorded(self, label: str, record: Record) -> None:
         if self.keep.records:
-            from recombine.recording import record_bytes
+            from recombine.recording.records import record_bytes
 
             store.write(self.cells.kept(self.identity, label, "record.npz"), record_bytes(record))
 
 
-def compute(experiment: Experiment, cell: Any, keeper: Keeper) -> tuple[list[dict], dict[str, Any]]:
+def compute(experiment: Experiment, cell: Any, monitor: CheckpointMonitor) -> tuple[list[dict], dict[str, Any]]:
     """A cell's rows, and the facts of its making."""
     import jax
 
-    rows = _checked(experiment, experiment.module.run(cell, keeper))
+    rows = _checked(experiment, experiment.module.run(cell, monitor))
     device = f"{jax.devices()[0].device_kind} ({jax.default_backend()})"
-    made = {"seconds": round(keeper.seconds, 1), "device": device, **machine.describe()}
+    made = {"seconds": round(monitor.seconds, 1), "device": device, **machine.describe()}
     return rows, {**made, "commit": commit(), "versions": versions()}
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from recombine.core import UserError
 from recombine.engine import store
 from recombine.engine.catalogue import Experiment, find
-from recombine.engine.cells import Keep, Keeper, Report, compute
+from recombine.engine.cells import CheckpointMonitor, Keep, compute
+from recombine.train.monitor import Monitor
 
 
 def connect(address: str) -> None:
@@ -56,4 +57,4 @@ def _compute(name: str, identity: str, cell: Any, folder: str, how: tuple[Keep, 
 
     keep, backend = how
     prepare(device=backend)
-    return compute(find(name), cell, Keeper(store.Cells(Path(folder)), identity, Report(), keep))
+    return compute(find(name), cell, CheckpointMonitor(store.Cells(Path(folder)), identity, Monitor(), keep))

@@ -13,8 +13,9 @@ from recombine import table as tables
 from recombine.core import UserError, Variant
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment, changed
-from recombine.engine.cells import Keep, Keeper, Report, compute
+from recombine.engine.cells import CheckpointMonitor, Keep, compute
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
+from recombine.train.monitor import Monitor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,9 +112,9 @@ def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None 
         cluster.connect(ray)
     import jax
 
-    from recombine import room
+    from recombine.device import use_own_kernels
 
-    room.use_own_kernels(kernels)
+    use_own_kernels(kernels)
     if cache is not None:
         jax.config.update("jax_compilation_cache_dir", str(cache))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -137,14 +138,14 @@ class Work(NamedTuple):
     identity: str
 
 
-def execute(order: Order, report: Report) -> Result:
+def execute(order: Order, monitor: Monitor) -> Result:
     """Compute what is missing, then write the table, the verdicts and the figure."""
     try:
         _claim_folder(order)
         with store.lock(order.home):
             store.sweep(order.home)
             work = _work(order)
-            contents = list(_finished(order, work, report))
+            contents = list(_finished(order, work, monitor))
             content = store.joined(
                 [
                     store.with_column(content, "variant", one.protocol)
@@ -156,13 +157,13 @@ def execute(order: Order, report: Report) -> Result:
             table = tables.modern(store.read_table(content))
             made = [store.read_facts(c) for c in contents]
             if said := machine.mixture(made):
-                report.note(said)
+                monitor.note(said)
             store.write_json(order.folder / "settings.json", _provenance(order, made))
             verdicts = conclude(order.experiment, order.tier, table, order.folder)
             draw(order.experiment, order.settings, table, order.folder)
             return Result(order.folder, table, verdicts, sum(facts["seconds"] for facts in made))
     finally:
-        report.end()
+        monitor.end()
 
 
 def _claim_folder(order: Order) -> None:
@@ -198,26 +199,26 @@ def _controls(order: Order) -> list[bytes]:
     return [store.table_bytes([{"variant": name} | row for row in mine]) for name, mine in rows.items() if mine]
 
 
-def _finished(order: Order, work: list[Work], report: Report) -> Iterator[bytes]:
+def _finished(order: Order, work: list[Work], monitor: Monitor) -> Iterator[bytes]:
     """Every cell's table, in order: from its file, or computed now."""
     kept = store.Cells(order.home / "cells")
-    contents = [_kept(order, kept, one.identity, report) for one in work]
+    contents = [_kept(order, kept, one.identity, monitor) for one in work]
     missing = [one for one, content in zip(work, contents, strict=True) if content is None]
-    report.begin(len(work), len(work) - len(missing))
+    monitor.begin(len(work), len(work) - len(missing))
     if order.cluster and missing:
-        _on_cluster(order, missing, kept, report, len(work))
-        contents = [_kept(order, kept, one.identity, report) for one in work]
+        _on_cluster(order, missing, kept, monitor, len(work))
+        contents = [_kept(order, kept, one.identity, monitor) for one in work]
     for i, (one, content) in enumerate(zip(work, contents, strict=True)):
         if content is not None:
             yield content
             continue
-        report.cell(i + 1, _label(one))
-        computed = compute(order.experiment, one.cell, Keeper(kept, one.identity, report, order.keep))
+        monitor.cell(i + 1, _label(one))
+        computed = compute(order.experiment, one.cell, CheckpointMonitor(kept, one.identity, monitor, order.keep))
         yield kept.save(one.identity, *computed)
         kept.forget_checkpoints(one.identity)
 
 
-def _on_cluster(order: Order, missing: list[Work], kept: store.Cells, report: Report, cells: int) -> None:
+def _on_cluster(order: Order, missing: list[Work], kept: store.Cells, monitor: Monitor, cells: int) -> None:
     """Compute the missing cells on a Ray cluster; each is saved as it comes back."""
     import jax
 
@@ -226,15 +227,15 @@ def _on_cluster(order: Order, missing: list[Work], kept: store.Cells, report: Re
     cells_by_name = {one.identity: one.cell for one in missing}
     found = cluster.compute_all(order.experiment, cells_by_name, kept, order.keep, jax.default_backend())
     for done, name in enumerate(found, start=1):
-        report.cell(cells - len(missing) + done, f"{name} came back from the cluster")
+        monitor.cell(cells - len(missing) + done, f"{name} came back from the cluster")
 
 
-def _kept(order: Order, kept: store.Cells, name: str, report: Report) -> bytes | None:
+def _kept(order: Order, kept: store.Cells, name: str, monitor: Monitor) -> bytes | None:
     """A finished cell that also has the weights and records now asked for."""
     wanted = [kind for kind, asked in (("safetensors", order.keep.models), ("record.npz", order.keep.records)) if asked]
     if any(not list(kept.folder.glob(f"{name}.*.{kind}")) for kind in wanted):
         return None
-    return kept.load(name, report.note)
+    return kept.load(name, monitor.note)
 
 
 def _label(work: Work) -> str:

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine import room
-from recombine.models import fused, passes
+from recombine import device
+from recombine.kernels import relu_narrow, relu_wide
 from recombine.models.layers import CUT, Linear
 
 
@@ -42,8 +42,8 @@ class StudentMLP(eqx.Module):
         """The answers to a batch at once, without activations: by kernels of ours where they fit, else as above."""
         layers = [(layer.weight, layer.bias) for layer in (*self.hidden, self.read_out)]
         rows, widths = x.reshape(-1, x.shape[-1]), [layer.weight.shape[1] for layer in self.hidden]
-        if room.own_kernels():
-            for kernels in (fused, passes):
+        if device.own_kernels():
+            for kernels in (relu_narrow, relu_wide):
                 if kernels.fits(len(rows), widths, x.dtype):
                     return kernels.relu_network(rows, layers).reshape(*x.shape[:-1], -1)
         return jax.vmap(self)(x)[0]

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Task
+from recombine.encodings.tasks import Lesson, Telling, generator, identity, seed_of
 from recombine.tasks.modules import Law, discrete, masks
-from recombine.tasks.telling import Lesson, Telling, generator, identity, seed_of
 
 _EXACT = jax.lax.Precision.HIGHEST  # accelerators may round products, but not the truth
 _CUT = 0.87962566103423978  # the standard deviation of a standard normal cut at +-2

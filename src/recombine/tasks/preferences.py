@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Record, Task
+from recombine.encodings.tasks import Lesson, Telling, generator, identity, seed_of
 from recombine.tasks.modules import Law, discrete, masks
-from recombine.tasks.telling import Lesson, Telling, generator, identity, seed_of
 
 _MAP = ("#######", "#..#..#", "#..#..#", "##...##", "#..#..#", "#..#..#", "#######")
 _WALLS = np.array([[square == "#" for square in row] for row in _MAP])

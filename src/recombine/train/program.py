@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from recombine.optimisers import adamw
+from recombine.train.optimizers import adamw
 
 
 def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:

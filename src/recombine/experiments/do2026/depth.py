@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures, _scored
+from recombine.experiments.pictures import compare, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("face",)
     """composed pictures to draw; of the three, pruned networks learn the face soonest"""
     offsets: tuple[int, ...] = (-4, -2, 0, 2, 4)
@@ -43,7 +43,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
 
 
-QUICK = Settings(**_pictures.QUICK | {"offsets": (-1, 0, 1), "retraining": 10})
+QUICK = Settings(**shared.QUICK | {"offsets": (-1, 0, 1), "retraining": 10})
 LAPTOP = Settings(size=24, steps=2000, swept=32, offsets=(-2, -1, 0, 1, 2))
 GPU = Settings(
     seeds=8,
@@ -59,44 +59,44 @@ PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
-    names = _pictures.names(settings)
+    names = shared.names(settings)
     return rc.cells(settings, [{"goal": name, "offset": offset} for name in names for offset in settings.offsets])
 
 
-def layers(goal: _pictures.Goal, offset: int) -> int:
+def layers(goal: shared.Goal, offset: int) -> int:
     """The hidden layers of networks at an offset from the composed network's depth."""
     return max(1, len(goal.model.weights) - 1 + offset)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    make, x = _pictures.dense(goal, depth=layers(goal, cell.offset)), rc.grid(settings.size)
-    dense = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
-    target = round(settings.share * _pictures.size(dense))
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
+    make, x = shared.dense(goal, depth=layers(goal, cell.offset)), rc.grid(settings.size)
+    dense = shared.train(settings, goal, make, cell.members, monitor=monitor, label="dense")
+    target = round(settings.share * shared.size(dense))
     diverged = dense.diverged_at >= 0
-    models = zip(_pictures.members(dense), diverged, strict=True)
-    start = _pictures.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
+    models = zip(shared.members(dense), diverged, strict=True)
+    start = shared.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
     steps = settings.retraining
-    pruned = _pictures.train(settings, goal, make, cell.members, steps=steps, start=start, watch=watch, label="pruned")
-    return rows_of(cell, dense, "dense", watch=watch) + rows_of(cell, pruned, "pruned", watch=watch)
+    pruned = shared.train(settings, goal, make, cell.members, steps=steps, start=start, monitor=monitor, label="pruned")
+    return rows_of(cell, dense, "dense", monitor=monitor) + rows_of(cell, pruned, "pruned", monitor=monitor)
 
 
-def rows_of(cell: rc.Cell, run: Any, kind: str, *, watch: Any) -> list[dict]:
-    goal = _pictures.goals(cell.settings)[cell.goal]
+def rows_of(cell: rc.Cell, run: Any, kind: str, *, monitor: Any) -> list[dict]:
+    goal = shared.goals(cell.settings)[cell.goal]
     depth = layers(goal, cell.offset)
     what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "offset": cell.offset, "depth": depth}
     who = [{**what, "seed": seed} for seed in cell.members]
-    return _scored.described(cell.settings, goal, run, who, watch=watch)
+    return scoring.described(cell.settings, goal, run, who, monitor=monitor)
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and networks at their initial weights of the other depths."""
-    rows = _scored.controls(settings)
-    for goal in _pictures.goals(settings).values():
+    rows = scoring.controls(settings)
+    for goal in shared.goals(settings).values():
         for offset in (o for o in settings.offsets if o):
             depth = layers(goal, offset)
-            model = _scored.untrained(settings, _pictures.dense(goal, depth=depth))
-            rows += _scored.known_rows(settings, goal, {"untrained": model}, offset=offset, depth=depth)
+            model = scoring.untrained(settings, shared.dense(goal, depth=depth))
+            rows += scoring.known_rows(settings, goal, {"untrained": model}, offset=offset, depth=depth)
     return rows
 
 
@@ -124,7 +124,7 @@ def above(table: pd.DataFrame) -> float:
 
 def peak(**depths: Callable[[pd.DataFrame], float]) -> dict[str, Any]:
     """By seed, R at each of some depths minus that at the composed network's, a column for each depth and picture."""
-    return _fair.each_minus(depths, 0.0, by="offset", kind="pruned", over="depths and pictures")
+    return compare.each_minus(depths, 0.0, by="offset", kind="pruned", over="depths and pictures")
 
 
 NEXT = rc.Check(
@@ -137,8 +137,8 @@ CLAIMS = (
         "figure 3",
         **peak(shallowest=shallowest, deepest=deepest),
         above=0.01,
-        unit=f"{_fair.R}, the shallowest or deepest minus the composed network's depth",
-        controls=_fair.CONTROLS,
+        unit=f"{compare.R}, the shallowest or deepest minus the composed network's depth",
+        controls=compare.CONTROLS,
     ),
     rc.Claim(
         "depths next to the target's already fail (the paper)",
@@ -146,19 +146,19 @@ CLAIMS = (
         "figures 16-17",
         **peak(shallower=below, deeper=above),
         above=0.01,
-        unit=f"{_fair.R}, a depth next to it minus the composed network's depth",
+        unit=f"{compare.R}, a depth next to it minus the composed network's depth",
         preconditions=(NEXT,),
-        controls=_fair.CONTROLS,
+        controls=compare.CONTROLS,
     ),
     rc.Claim(
         "deeper networks make less compressible changes (ours)",
         "From the shallowest to the deepest, R rises; the share of weights left is the same, so that their number rises"
         " as well.",
         "ours; the prototypes' reading",
-        **_fair.minus("R", deepest, shallowest, by="offset", kind="pruned"),
+        **compare.minus("R", deepest, shallowest, by="offset", kind="pruned"),
         above=0.0,
-        unit=f"{_fair.R}, deepest minus shallowest",
-        controls=_fair.CONTROLS,
+        unit=f"{compare.R}, deepest minus shallowest",
+        controls=compare.CONTROLS,
     ),
 )
 
@@ -174,7 +174,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             drawn = mine[mine["draws"] == 1]
             for place, column, some in zip(line, ("R", "purity", "log_mse"), (drawn, drawn, mine), strict=True):
                 band(place, some.groupby("depth")[column], colour, kind, settings.seeds)
-        own = _pictures.goals(settings)[name].model if name in settings.targets else None
+        own = shared.goals(settings)[name].model if name in settings.targets else None
         for place, title in zip(
             line, ("R at the gate (lower: composed)", "purity of unit maps", "mean squared error"), strict=True
         ):
@@ -182,7 +182,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             if own is not None:
                 place.axvline(len(own.weights) - 1, color="black", linestyle=":", linewidth=0.9)
         line[2].set_yscale("log")
-        line[2].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
+        line[2].axhline(compare.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
         line[0].legend(fontsize=7, frameon=False)
     return picture
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures, _scored
+from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ ADAM, FEW, MANY = "Adam", "Muon, 5 steps", "Muon, 20 steps"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     rates: tuple[float, ...] = (5e-3, 1e-3)
     """learning rates that every optimiser is tried at"""
     targets: tuple[str, ...] = ("moth",)
@@ -35,7 +35,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"rates must be different numbers between 0 and 1, got {self.rates}")
 
 
-QUICK = Settings(**_pictures.QUICK)
+QUICK = Settings(**shared.QUICK)
 LAPTOP = Settings(size=24, steps=1200, swept=32)
 GPU = Settings(
     seeds=8,
@@ -55,36 +55,36 @@ def optimisers() -> dict[str, Any]:
 
 def cells(settings: Settings) -> list[rc.Cell]:
     """The networks of one optimiser on one picture, at all rates, for one block of seeds."""
-    names = _pictures.names(settings)
+    names = shared.names(settings)
     return rc.cells(settings, [{"goal": name, "optimiser": one} for name in names for one in (ADAM, FEW, MANY)])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
     each = [(rate, seed) for rate in settings.rates for seed in cell.members]
-    trained = _pictures.train(
+    trained = shared.train(
         settings,
         goal,
-        _pictures.dense(goal),
+        shared.dense(goal),
         [seed for _, seed in each],
         optimiser=optimisers()[cell.optimiser],
         rates=[rate for rate, _ in each],
-        watch=watch,
+        monitor=monitor,
         label="networks",
         names=[f"networks, rate {rate:g}, {seed}" for rate, seed in each],
     )
     who = [{"condition": f"{cell.goal}, {cell.optimiser}, rate {rate:g}", "rate": rate, "seed": s} for rate, s in each]
     who = [{**facts, "optimiser": cell.optimiser} for facts in who]
-    rows = _scored.described(settings, goal, trained, who, watch=watch)
+    rows = scoring.described(settings, goal, trained, who, monitor=monitor)
     return [row | {"curve": curve} for row, curve in zip(rows, trained.losses, strict=True)]
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and the error of a plain picture of the mean colour."""
-    goals = _pictures.goals(settings).items()
+    goals = shared.goals(settings).items()
     plain = {name: float(((goal.picture - goal.picture.mean(axis=(0, 1))) ** 2).mean()) for name, goal in goals}
     made = [{"system": "plain", "goal": name, "seed": 0, "mse": mse} for name, mse in plain.items()]
-    return _scored.controls(settings) + made
+    return scoring.controls(settings) + made
 
 
 def at_best(table: pd.DataFrame) -> pd.DataFrame:
@@ -97,16 +97,16 @@ def at_best(table: pd.DataFrame) -> pd.DataFrame:
 
 def plain(table: pd.DataFrame) -> float:
     """The smallest error of a plain picture."""
-    return min(_fair.known(table, "plain", "mse").values())
+    return min(compare.known(table, "plain", "mse").values())
 
 
 def log_error(first: str, second: str) -> dict[str, Any]:
     """By seed and picture, log10 of the error of one optimiser over that of another, each at its best rate."""
     effect = rc.difference("log_mse", first, second, by="optimiser")
-    return {"effect": _fair.by_picture(effect, among=at_best), "over": _fair.PICTURES}
+    return {"effect": compare.by_picture(effect, among=at_best), "over": compare.PICTURES}
 
 
-CONTROLS = (*_fair.CONTROLS, rc.Check("mean squared error of a plain picture, least of all", plain, at_least=0.01))
+CONTROLS = (*compare.CONTROLS, rc.Check("mean squared error of a plain picture, least of all", plain, at_least=0.01))
 LEARNT = (
     rc.Check(
         "error at the best rate (geometric mean) over that of a plain picture, worst optimiser",
@@ -140,9 +140,9 @@ CLAIMS = (
         "At the best rate of each, single weights of networks trained by Muon make more compressible changes than those"
         " of networks trained by Adam.",
         "figures 13 and 18-23: the optimiser governs the fracture, they say. Stated before any run of it",
-        **_fair.minus("R", ADAM, FEW, by="optimiser", among=at_best),
+        **compare.minus("R", ADAM, FEW, by="optimiser", among=at_best),
         above=0.02,
-        unit=f"{_fair.R}, Adam minus Muon with 5 steps",
+        unit=f"{compare.R}, Adam minus Muon with 5 steps",
         controls=CONTROLS,
     ),
 )
@@ -163,11 +163,11 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 0].legend(fontsize=7, frameon=False)
     error, r = axes[0, -2:]
     shown: dict[str, Any] = {"by": "optimiser", "kinds": names, "names": ["Adam", "Muon 5", "Muon 20"]}
-    _looks.dots(error, at_best(table), "mse", **shown)
+    figures.dots(error, at_best(table), "mse", **shown)
     error.set(yscale="log", title="error at the end, best rates")
     error.legend(fontsize=7, frameon=False)
-    _looks.dots(r, at_best(table), "R", **shown, gated=True)
-    r.set(title=f"R at an error of {_fair.GATE:g}, best rates\n(hollow: not reached; lines: composed)")
-    _looks.lines(r, _fair.known(table, "composed", "R"))
-    _looks.without_highest(r)
+    figures.dots(r, at_best(table), "R", **shown, gated=True)
+    r.set(title=f"R at an error of {compare.GATE:g}, best rates\n(hollow: not reached; lines: composed)")
+    figures.lines(r, compare.known(table, "composed", "R"))
+    figures.without_highest(r)
     return picture

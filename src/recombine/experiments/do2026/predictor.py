@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _pictures, _scored
-from recombine.experiments.do2026 import _predicted
-from recombine.experiments.do2026._best import (
+from recombine.experiments.do2026 import predicted
+from recombine.experiments.do2026.best import (
     AGAIN,
     ALL,
     EVERYWHERE,
@@ -32,7 +31,8 @@ from recombine.experiments.do2026._best import (
     made_up,
     surely,
 )
-from recombine.experiments.do2026._targets import FEATURES, OWN, Goal, goals
+from recombine.experiments.do2026.targets import FEATURES, OWN, Goal, goals
+from recombine.experiments.pictures import compare, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ UNKNOWN = {"mse": np.nan, "R": np.nan, "drawn": np.nan}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     others: int = 41
     """targets besides the composed and evolved ones, spread evenly over random networks, shapes and found pictures"""
     depths: tuple[int, ...] = (2, 4, 7, 10)
@@ -53,7 +53,7 @@ class Settings(_pictures.PictureSettings):
     """weights left after pruning, as a share of all"""
     retraining: int = 300
     """updates after pruning"""
-    shortest: float = _fair.GATE
+    shortest: float = compare.GATE
     """mean squared error at which a network is scored; one that never gets there does not draw its picture"""
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
 
 
-QUICK = Settings(**_pictures.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
+QUICK = Settings(**shared.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
 LAPTOP = Settings(
     seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, swept=16, shortest=1.5e-2, depths=(2, 4, 8)
 )
@@ -78,7 +78,7 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"depth": depth} for depth in settings.depths])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     """All targets and seeds are one population, in which a network's split holds its own picture alone."""
     settings, every = cell.settings, goals(cell.settings)
     task = rc.picture([goal.shown.picture for goal in every])
@@ -94,33 +94,33 @@ def run(cell: rc.Cell, watch) -> list[dict]:
             rc.Recipe(steps, 1, rc.unit_adam, until=settings.shortest),
             dials={"learning_rate": settings.learning_rate},
             start=start,
-            watch=watch,
+            monitor=monitor,
             label=label,
         )
 
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
-    target = round(settings.share * _pictures.size(dense))
-    each = zip(_pictures.members(dense), dense.diverged_at, strict=True)
-    start = _scored.side_by_side(lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
-    pruned = train(settings.retraining, "pruned", _pictures.stacked(start))
-    return rows_of(cell, dense, pruned, [(every[place], seed) for place, seed in who], watch=watch)
+    target = round(settings.share * shared.size(dense))
+    each = zip(shared.members(dense), dense.diverged_at, strict=True)
+    start = scoring.side_by_side(lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
+    pruned = train(settings.retraining, "pruned", shared.stacked(start))
+    return rows_of(cell, dense, pruned, [(every[place], seed) for place, seed in who], monitor=monitor)
 
 
-def rows_of(cell: rc.Cell, dense: Any, pruned: Any, who: list[tuple[Goal, int]], *, watch: Any) -> list[dict]:
+def rows_of(cell: rc.Cell, dense: Any, pruned: Any, who: list[tuple[Goal, int]], *, monitor: Any) -> list[dict]:
     """One row per pruned network: its target and what is known of it, whether it draws it, and its scores."""
     settings, diverged = cell.settings, np.maximum(dense.diverged_at, pruned.diverged_at)
 
     def one(i: int) -> dict[str, Any]:
         return scored(settings, who[i][0], pruned[i].reached, who[i][1]) if diverged[i] < 0 else UNKNOWN
 
-    found = _scored.side_by_side(one, range(len(who)), watch=watch)
+    found = scoring.side_by_side(one, range(len(who)), monitor=monitor)
     rows: list[dict] = []
     for i, (goal, seed) in enumerate(who):
         what = {"system": "network", "condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number}
         what |= {**goal.facts, "depth": cell.depth, "seed": seed, "diverged_at": int(diverged[i])}
         what |= {"loss": float(pruned.losses[i, -1]), "dense_mse": float(dense.losses[i, -1])}
         rows.append(what | found[i])
-        watch.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, pruned[i].reached))
+        monitor.recorded(f"pruned-{goal.number}-{seed}", recorded(settings, goal, pruned[i].reached))
     return rows
 
 
@@ -133,8 +133,8 @@ def recorded(settings: Settings, goal: Goal, model: Any) -> rc.Record:
 
 def scored(settings: Settings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
     """How well a network draws its target, whether that is well enough, and how composed it is."""
-    found = _scored.scored(settings, goal.shown, model, seed)
-    drawn = float(found["mse"] <= (1 + _fair.SLACK) * settings.shortest)
+    found = scoring.scored(settings, goal.shown, model, seed)
+    drawn = float(found["mse"] <= (1 + compare.SLACK) * settings.shortest)
     return {k: v for k, v in found.items() if not np.ndim(v) and k != "draws"} | {"drawn": drawn}
 
 
@@ -150,7 +150,7 @@ def controls(settings: Settings) -> list[dict]:
             rows.append(what | goal.facts)
     first = goals(settings)[0]
     for depth in settings.depths:
-        model = _scored.untrained(settings, lambda key, depth=depth: rc.CPPN(MIX, depth, key=key))
+        model = scoring.untrained(settings, lambda key, depth=depth: rc.CPPN(MIX, depth, key=key))
         what = {"system": "untrained", "number": first.number, "seed": 0, "depth": depth, **first.facts}
         rows.append(what | scored(settings, first, model, settings.seed))
     return rows
@@ -244,4 +244,4 @@ CLAIMS = (
 
 def figure(settings: Settings, table: pd.DataFrame):
     """Best depths against predictions and complexities, R against depth, and the gains as they are judged."""
-    return _predicted.figure(table, CLAIMS)
+    return predicted.figure(table, CLAIMS)

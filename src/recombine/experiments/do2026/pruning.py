@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures, _scored
-from recombine.experiments.do2026 import _methods
-from recombine.experiments.do2026._masks import FIRST, MASKS, able, among_able, half_of, matters, pulled
-from recombine.experiments.do2026._methods import (
+from recombine.experiments.do2026 import prunings
+from recombine.experiments.do2026.chosen_masks import FIRST, MASKS, able, among_able, half_of, matters, pulled
+from recombine.experiments.do2026.prunings import (
     DENSE,
     GRADUAL,
     LINKS,
@@ -32,14 +31,15 @@ from recombine.experiments.do2026._methods import (
     SLOWLY,
     TICKETS,
 )
-from recombine.experiments.do2026._rounds import Case, again
+from recombine.experiments.do2026.rounds import Case, again
+from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("face",)
     """composed pictures to draw; of the three, pruned networks learn the face soonest"""
     shares: tuple[float, ...] = (0.256,)
@@ -58,7 +58,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"shares must fall from 0.95 to 0.02, got {self.shares}")
 
 
-QUICK = Settings(**_pictures.QUICK, retraining=10, stages=2)
+QUICK = Settings(**shared.QUICK, retraining=10, stages=2)
 LAPTOP = Settings(size=24, steps=2000, swept=32, stages=2)
 GPU = Settings(
     seeds=8,
@@ -72,21 +72,21 @@ GPU = Settings(
 )
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, swept=1000)
 
-cells = _pictures.cells
+cells = shared.cells
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    make = _pictures.dense(goal)
-    case = Case(cell, goal, make, rc.newborn(make, rc.member_keys(settings.seed, cell.members)), watch)
-    dense = trained = _pictures.train(settings, goal, make, cell.members, watch=watch, label="dense")
-    size = _pictures.size(dense)
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
+    make = shared.dense(goal)
+    case = Case(cell, goal, make, rc.newborn(make, rc.member_keys(settings.seed, cell.members)), monitor)
+    dense = trained = shared.train(settings, goal, make, cell.members, monitor=monitor, label="dense")
+    size = shared.size(dense)
     rows = rows_of(case, dense, [DENSE], 0)
     for number, share in enumerate(settings.shares, start=1):
         trained = again(case, trained, METHODS, target=round(share * size), label=f"round {number}")
         rows += rows_of(case, trained, list(METHODS), number)
     trained = dense
-    for number, share in enumerate(_methods.by_steps(settings.shares[0], settings.stages), start=1):
+    for number, share in enumerate(prunings.by_steps(settings.shares[0], settings.stages), start=1):
         trained = again(case, trained, GRADUAL, target=round(share * size), label=f"stage {number}")
     return rows + rows_of(case, trained, list(GRADUAL), 1) + narrow(case, size)
 
@@ -96,9 +96,9 @@ def narrow(case: Case, size: int) -> list[dict]:
     cell, goal = case.cell, case.goal
     settings, rows = cell.settings, []
     for number, share in enumerate(settings.shares, start=1):
-        make = _pictures.dense(goal, mix=rc.narrowed(goal.model, round(share * size)))
+        make = shared.dense(goal, mix=rc.narrowed(goal.model, round(share * size)))
         steps, label = settings.steps + number * settings.retraining, f"narrow-{number}"
-        run = _pictures.train(settings, goal, make, cell.members, steps=steps, watch=case.watch, label=label)
+        run = shared.train(settings, goal, make, cell.members, steps=steps, monitor=case.monitor, label=label)
         rows += rows_of(case, run, [NARROW], number)
     return rows
 
@@ -110,7 +110,7 @@ def rows_of(case: Case, run: Any, methods: list[str], number: int) -> list[dict]
         for method in methods
         for seed in case.cell.members
     ]
-    return orthogonal(_scored.described(case.cell.settings, case.goal, run, who, watch=case.watch))
+    return orthogonal(scoring.described(case.cell.settings, case.goal, run, who, monitor=case.monitor))
 
 
 def orthogonal(rows: list[dict]) -> list[dict]:
@@ -119,15 +119,15 @@ def orthogonal(rows: list[dict]) -> list[dict]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    return orthogonal(_scored.controls(settings))
+    return orthogonal(scoring.controls(settings))
 
 
 def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
     """A claim about networks after the first round."""
-    return rc.Claim(name, says, source, above=0.0, controls=_fair.CONTROLS, **more)
+    return rc.Claim(name, says, source, above=0.0, controls=compare.CONTROLS, **more)
 
 
-UNITS = _fair.each_minus({name: name for name in PAPERS}, SIMILAR, **FIRST)
+UNITS = compare.each_minus({name: name for name in PAPERS}, SIMILAR, **FIRST)
 CLAIMS = (
     claim(
         "pruning lowers R",
@@ -136,8 +136,8 @@ CLAIMS = (
         "figures 14-17, 30-37; the prototypes' reading",
         effect=pulled,
         fits=(half_of(list(METHODS)),),
-        over=_fair.PICTURES,
-        unit=f"{_fair.R}, dense minus the mean of the methods",
+        over=compare.PICTURES,
+        unit=f"{compare.R}, dense minus the mean of the methods",
     ),
     claim(
         "SP by units beats the other prunings (the paper)",
@@ -145,14 +145,14 @@ CLAIMS = (
         " and random.",
         "figures 30-37",
         **UNITS,
-        unit=f"{_fair.R}, the other method minus SP by units",
+        unit=f"{compare.R}, the other method minus SP by units",
     ),
     claim(
         "SP by links beats the other prunings (the paper, read otherwise)",
         "At as many weights, pruning links from similar units leaves a lower R than each of the same.",
         "figures 30-37",
-        **_fair.each_minus({name: name for name in PAPERS}, LINKS, **FIRST),
-        unit=f"{_fair.R}, the other method minus SP by links",
+        **compare.each_minus({name: name for name in PAPERS}, LINKS, **FIRST),
+        unit=f"{compare.R}, the other method minus SP by links",
     ),
     claim(
         "SP by units beats the other prunings that draw (ours)",
@@ -162,35 +162,35 @@ CLAIMS = (
         preconditions=(
             rc.Check("columns 'method, picture' that mostly draw", lambda t: len(able(t, PAPERS)), at_least=2),
         ),
-        unit=f"{_fair.R}, the other method minus SP by units",
+        unit=f"{compare.R}, the other method minus SP by units",
     ),
     claim(
         "SP by units beats random pruning",
         "At as many weights, pruning similar units leaves a lower R than pruning at random, layer by layer.",
         "figures 30-37",
-        **_fair.minus("R", RANDOM, SIMILAR, **FIRST),
-        unit=f"{_fair.R}, random minus SP by units",
+        **compare.minus("R", RANDOM, SIMILAR, **FIRST),
+        unit=f"{compare.R}, random minus SP by units",
     ),
     claim(
         "SP by units beats a dense network as small",
         "Pruning similar units leaves a lower R than a dense network of as many weights, trained as long in all.",
         "ours; a control the paper does not list, stated after a first laptop run and before any on a GPU",
-        **_fair.minus("R", NARROW, SIMILAR, **FIRST),
-        unit=f"{_fair.R}, dense and narrow minus SP by units",
+        **compare.minus("R", NARROW, SIMILAR, **FIRST),
+        unit=f"{compare.R}, dense and narrow minus SP by units",
     ),
     claim(
         "pruned gradually, SP by units beats the lottery ticket",
         "Pruned in several steps with retraining after each, SP by units leaves a lower R than the lottery ticket,"
         " which starts from its initial weights again each time.",
         "ours; the paper prunes in rounds. Stated before any run of it",
-        **_fair.minus("R", TICKETS, SLOWLY, **FIRST),
-        unit=f"{_fair.R}, lottery ticket minus SP by units, both gradually",
+        **compare.minus("R", TICKETS, SLOWLY, **FIRST),
+        unit=f"{compare.R}, lottery ticket minus SP by units, both gradually",
     ),
     claim(
         "SP makes unit maps more orthogonal (the paper)",
         "After SP by units, maps of one layer are less correlated than those of the dense network.",
         "figure 8. Stated before any run; the prototypes saw the opposite",
-        **_fair.minus("orthogonal", SIMILAR, DENSE, **FIRST),
+        **compare.minus("orthogonal", SIMILAR, DENSE, **FIRST),
         unit="1 - mean |correlation| of maps of a layer, SP by units minus dense",
     ),
     rc.Claim(
@@ -202,9 +202,9 @@ CLAIMS = (
         above=0.5,
         null=0.5,
         fits=(half_of(MASKS),),
-        over=_fair.PICTURES,
+        over=compare.PICTURES,
         unit="share of masks whose R is farther from all others' than that of the dense network",
-        controls=_fair.CONTROLS,
+        controls=compare.CONTROLS,
     ),
 )
 
@@ -217,13 +217,13 @@ def figure(settings: Settings, table: pd.DataFrame):
         here = rows[rows["round"].isin((0, j + 1))]
         names = [DENSE, NARROW, *METHODS, *(GRADUAL if j == 0 else ())]
         for place, column in zip(axes[:, j], ("R", "orthogonal", "mse"), strict=True):
-            _looks.dots(place, here, column, by="method", kinds=names, gated=True)
+            figures.dots(place, here, column, by="method", kinds=names, gated=True)
         title = f"round {j + 1}: {settings.shares[j]:.1%} of the weights" + " (judged)" * (j == 0)
-        axes[0, j].set(title=title, ylabel=f"R at an error of {_fair.GATE:g} (hollow: not reached; lines: composed)")
+        axes[0, j].set(title=title, ylabel=f"R at an error of {compare.GATE:g} (hollow: not reached; lines: composed)")
         axes[1, j].set(ylabel="1 - mean |correlation| of maps of a layer")
         axes[2, j].set(yscale="log", ylabel="mean squared error at the end")
-        axes[2, j].axhline(_fair.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
-        _looks.lines(axes[0, j], _fair.known(table, "composed", "R"))
-        _looks.without_highest(axes[0, j])
+        axes[2, j].axhline(compare.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
+        figures.lines(axes[0, j], compare.known(table, "composed", "R"))
+        figures.without_highest(axes[0, j])
     axes[2, 0].legend(fontsize=7, frameon=False, loc="lower right")
     return picture

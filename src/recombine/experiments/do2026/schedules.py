@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures, _scored
-from recombine.experiments.do2026._ways import COSINE, DEFAULT, EARLY, PIXELS, SCALED, Glimpse, ways
+from recombine.experiments.do2026.ways import COSINE, DEFAULT, EARLY, PIXELS, SCALED, Glimpse, ways
+from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("moth",)
     """composed pictures to draw"""
     scales: tuple[float, ...] = (0.5, 2.0)
@@ -40,7 +40,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError(f"share must leave a pixel and be below 1, got {self.share}")
 
 
-QUICK = Settings(**_pictures.QUICK)
+QUICK = Settings(**shared.QUICK)
 LAPTOP = Settings(seed=1, targets=("face",), size=24, steps=2500, swept=32)  # seed 0 is in kumar2025/fracture
 GPU = Settings(seeds=8, block=8, targets=("face", "moth"), size=64, steps=20_000, swept=80)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000, scales=(0.25, 0.5, 2.0, 4.0))
@@ -48,43 +48,43 @@ PAPER = replace(GPU, size=256, steps=100_000, swept=1000, scales=(0.25, 0.5, 2.0
 
 def cells(settings: Settings) -> list[rc.Cell]:
     """The networks trained in one way on one picture, for one block of seeds."""
-    names = _pictures.names(settings)
+    names = shared.names(settings)
     return rc.cells(settings, [{"goal": name, "way": way} for name in names for way in ways(settings)])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, goal, way = cell.settings, _pictures.goals(cell.settings)[cell.goal], ways(cell.settings)[cell.way]
-    whole = _pictures.drawing(settings, goal.name)
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, goal, way = cell.settings, shared.goals(cell.settings)[cell.goal], ways(cell.settings)[cell.way]
+    whole = shared.drawing(settings, goal.name)
     sample = whole.sample if way.share == 1 else Glimpse(whole.sample, way.share)
     task = rc.Task(f"{cell.way}: {whole.name}", whole.combinations, sample)
     trained = rc.population(
         task,
         rc.Split(task.combinations, np.ones(1, bool)),
-        _pictures.dense(goal, scale=way.scale),
+        shared.dense(goal, scale=way.scale),
         rc.member_keys(settings.seed, cell.members),
-        rc.Recipe(settings.steps, 1, way.optimiser, until=_fair.GATE if way.share == 1 else EARLY * _fair.GATE),
+        rc.Recipe(settings.steps, 1, way.optimiser, until=compare.GATE if way.share == 1 else EARLY * compare.GATE),
         dials={"learning_rate": settings.learning_rate},
-        watch=watch,
+        monitor=monitor,
         label="networks",
     )
     answers = rc.records(trained.model, whole, whole.combinations, key=rc.key(settings.seed, "test"))
     who = [{"condition": f"{cell.way}, {goal.name}", "kind": cell.way, "seed": seed} for seed in cell.members]
-    rows = _scored.described(settings, goal, trained, who, watch=watch)
+    rows = scoring.described(settings, goal, trained, who, monitor=monitor)
     for i, (seed, row) in enumerate(zip(cell.members, rows, strict=True)):
-        watch.recorded(f"networks-{seed}", answers[i])
-        seen = {} if seed else {"drawn": _looks.thumb(answers[i].y_hat.reshape(goal.picture.shape))}
+        monitor.recorded(f"networks-{seed}", answers[i])
+        seen = {} if seed else {"drawn": figures.thumb(answers[i].y_hat.reshape(goal.picture.shape))}
         row.update(rc.nan_if_diverged({"curve": trained.losses[i]} | seen, row["diverged_at"]))
     return rows
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and networks at initial weights of the other variances."""
-    rows = _scored.controls(settings)
-    for goal in _pictures.goals(settings).values():
+    rows = scoring.controls(settings)
+    for goal in shared.goals(settings).values():
         for kind, way in ways(settings).items():
             if way.scale != 1:
-                model = _scored.untrained(settings, _pictures.dense(goal, scale=way.scale))
-                rows += _scored.known_rows(settings, goal, {"untrained": model}, kind=kind)
+                model = scoring.untrained(settings, shared.dense(goal, scale=way.scale))
+                rows += scoring.known_rows(settings, goal, {"untrained": model}, kind=kind)
     return rows
 
 
@@ -105,7 +105,7 @@ def by_way(effect: OfWay, what: str = "", *, beside: tuple[str, ...] = (DEFAULT,
         return pd.DataFrame({f"{kind}, {goal}": each[goal] for kind, each in every.items() for goal in each})
 
     def fits(table: pd.DataFrame, kind: str) -> pd.DataFrame:
-        return _fair.reached("kind", kind, *beside)(table)
+        return compare.reached("kind", kind, *beside)(table)
 
     return {
         "effect": lambda table: columns(table, effect),
@@ -116,8 +116,8 @@ def by_way(effect: OfWay, what: str = "", *, beside: tuple[str, ...] = (DEFAULT,
 
 def gap(table: pd.DataFrame, kind: str, column: str) -> pd.DataFrame:
     """By seed and picture, how far a score of networks trained in a way is from the composed one's."""
-    known = _fair.known(table, "composed", column)
-    each = _fair.by_picture(rc.value(column, kind=kind))(table)
+    known = compare.known(table, "composed", column)
+    each = compare.by_picture(rc.value(column, kind=kind))(table)
     return each - [known[str(goal)] for goal in each]
 
 
@@ -137,7 +137,7 @@ def fractured(column: str) -> rc.Check:
 
 EVEN = rc.Check(
     "even share of the pictures, least of all, so that parity says something",
-    lambda t: min(_fair.known(t, "composed", "even_share").values()),
+    lambda t: min(compare.known(t, "composed", "even_share").values()),
     at_least=0.85,
 )
 
@@ -153,7 +153,7 @@ def spared(name: str, what: str, says: str, column: str = "R", *more: rc.Check) 
         below=0.5,
         unit=f"change of {column} as a share of trained minus composed",
         preconditions=(*more, fractured(column)),
-        controls=_fair.CONTROLS,
+        controls=compare.CONTROLS,
     )
 
 
@@ -183,20 +183,20 @@ CLAIMS = (
         "ours, stated before these seeds were run; margin as in kumar2025/fracture",
         **by_way(lambda t, kind: gap(t, kind, "R"), beside=()),
         above=0.05,
-        unit=f"{_fair.R}, trained minus composed",
-        controls=_fair.CONTROLS,
+        unit=f"{compare.R}, trained minus composed",
+        controls=compare.CONTROLS,
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
     """What networks of the first seed draw, trained in each way; errors on the way; scores; what is judged."""
-    rows, kinds, goals = rc.networks(table), list(ways(settings)), _pictures.goals(settings)
+    rows, kinds, goals = rc.networks(table), list(ways(settings)), shared.goals(settings)
     sheet, axes = rc.plots.panels(rows=len(goals) + 1, columns=max(6, len(kinds) + 1), side=2.1)
     for place in axes.ravel():
         place.set_axis_off()
     for line, (name, goal) in zip(axes, goals.items(), strict=False):
-        line[0].imshow(_looks.thumb(goal.picture))
+        line[0].imshow(figures.thumb(goal.picture))
         line[0].set_title(f"{name}, composed")
         for place, kind in zip(line[1:], kinds, strict=False):
             kept = next(iter(rows[(rows["kind"] == kind) & (rows["goal"] == name)]["drawn"].dropna()), None)
@@ -219,12 +219,12 @@ def scores(places: Any, settings: Settings, table: pd.DataFrame, kinds: list[str
     curve.set(yscale="log", xlabel="update", title="error of what was seen")
     curve.legend(fontsize=5, frameon=False)
     for place, column in zip((error, *others), ("mse", "R", "purity"), strict=False):
-        _looks.dots(place, rows, column, by="kind", kinds=kinds, gated=True)
+        figures.dots(place, rows, column, by="kind", kinds=kinds, gated=True)
         place.set_title(f"{column} (lines: composed)" if place is not error else "mean squared error")
     error.set_yscale("log")
-    error.axhline(_fair.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
+    error.axhline(compare.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
     for place, column in zip(others[:2], ("R", "purity"), strict=True):
-        _looks.lines(place, _fair.known(table, "composed", column))
+        figures.lines(place, compare.known(table, "composed", column))
     for place, column in zip(others[2:], ("R", "purity"), strict=True):
-        _looks.judged(place, table, {"": spared(column, "", "", column)})
+        figures.judged(place, table, {"": spared(column, "", "", column)})
         place.set_title(f"change of {column},\nshare of the gap")

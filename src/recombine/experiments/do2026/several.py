@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures, _scored
-from recombine.experiments.do2026 import _several
-from recombine.experiments.do2026._several import ALONE, OUTSIDE, SHARED
-from recombine.experiments.do2026._together import apart, content, maker, pictures, together, told
+from recombine.experiments.do2026 import several_figure
+from recombine.experiments.do2026.several_figure import ALONE, OUTSIDE, SHARED
+from recombine.experiments.do2026.together import apart, content, maker, pictures, together, told
+from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
-UNKNOWN = _scored.UNKNOWN | dict.fromkeys(("log_share", "apart", "drawn", "wanted", "maps"), np.nan)
+UNKNOWN = scoring.UNKNOWN | dict.fromkeys(("log_share", "apart", "drawn", "wanted", "maps"), np.nan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     outside: tuple[str, ...] = ("portrait", "house")
     """pictures that no network was composed for: house, ball, portrait, medals, present or another of `rc.targets`,
     or your own PNG and JPEG files"""
@@ -42,7 +42,7 @@ class Settings(_pictures.PictureSettings):
             raise rc.UserError("one network for all needs at least two targets")
 
 
-QUICK = Settings(**_pictures.QUICK | {"targets": ("face", "moth"), "outside": ("house",)})
+QUICK = Settings(**shared.QUICK | {"targets": ("face", "moth"), "outside": ("house",)})
 # Errors of some networks of seed 0 were known beforehand.
 LAPTOP = Settings(seed=1, size=24, steps=1400, swept=24, outside=("house",))
 OTHERS = ("portrait", "medals", "present", "house", "ball")
@@ -52,11 +52,11 @@ PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 
 def cells(settings: Settings) -> list[rc.Cell]:
     """Networks that draw these pictures, one or all composed ones; other content of a file makes another cell."""
-    every = [tuple(_pictures.goals(settings)), *((name,) for name in pictures(settings))]
+    every = [tuple(shared.goals(settings)), *((name,) for name in pictures(settings))]
     return rc.cells(settings, [{"names": names, "content": content(settings, names)} for names in every])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, every, alone = cell.settings, list(pictures(cell.settings)), len(cell.names) == 1
     task = apart(settings) if alone else together(settings)
     chosen = np.isin(every, cell.names) if alone else np.ones(1, bool)
@@ -67,14 +67,14 @@ def run(cell: rc.Cell, watch) -> list[dict]:
         rc.member_keys(settings.seed, cell.members),
         rc.Recipe(settings.steps, 1, rc.unit_adam),
         dials={"learning_rate": settings.learning_rate},
-        watch=watch,
+        monitor=monitor,
         label="networks",
     )
     answers = rc.records(trained.model, task, task.combinations[chosen], key=rc.key(settings.seed, "test"))
     for seed, answer in zip(cell.members, answers, strict=True):
-        watch.recorded(f"networks-{seed}", answer)
+        monitor.recorded(f"networks-{seed}", answer)
     each = [(trained[i], answers[i].y_hat[0], seed) for i, seed in enumerate(cell.members)]
-    rows = _scored.side_by_side(lambda one: described(cell, *one), each, watch=watch)
+    rows = scoring.side_by_side(lambda one: described(cell, *one), each, monitor=monitor)
     return [row for of_one in rows for row in of_one]
 
 
@@ -88,14 +88,14 @@ def described(cell: rc.Cell, trained: Any, colours: np.ndarray, seed: int) -> li
     facts["diverged_at"] = int(trained.diverged_at)
     if trained.diverged_at >= 0:
         return [facts | {"condition": f"{kind}, {name}", "goal": name, **UNKNOWN} for name in cell.names]
-    maps = _looks.same_units(models, settings.size) if kind != ALONE and not seed else [None] * len(models)
+    maps = figures.same_units(models, settings.size) if kind != ALONE and not seed else [None] * len(models)
     rows = []
     for name, model, picture, looked in zip(cell.names, models, colours, maps, strict=True):
         goal = pictures(settings)[name]
-        found = _scored.scored(settings, goal, model, seed)
+        found = scoring.scored(settings, goal, model, seed)
         found["log_share"] = log_share(found["log_mse"], goal)
         found["apart"] = float(np.abs(rc.render(model, settings.size) - picture).max())
-        found |= {} if seed else {"drawn": _looks.thumb(picture), "wanted": _looks.thumb(goal.picture)}
+        found |= {} if seed else {"drawn": figures.thumb(picture), "wanted": figures.thumb(goal.picture)}
         found |= {} if looked is None else {"maps": looked}
         rows.append(facts | {"condition": f"{kind}, {name}", "goal": name} | found)
     return rows
@@ -106,20 +106,20 @@ def controls(settings: Settings) -> list[dict]:
     network can draw which is not told the picture: the mean of all.
     """
     rows, model = (
-        _scored.controls(settings, lambda _: maker(settings, 4)),
-        _scored.untrained(settings, maker(settings, 4)),
+        scoring.controls(settings, lambda _: maker(settings, 4)),
+        scoring.untrained(settings, maker(settings, 4)),
     )
     for name in settings.outside:
-        rows += _scored.known_rows(settings, pictures(settings)[name], {"untrained": model})
+        rows += scoring.known_rows(settings, pictures(settings)[name], {"untrained": model})
     for row in rows:
         row["log_share"] = log_share(row["log_mse"], pictures(settings)[row["goal"]])
-    goals = _pictures.goals(settings).values()
+    goals = shared.goals(settings).values()
     middle = np.mean([goal.picture for goal in goals], axis=0)
     errors = {goal.name: float(np.mean((goal.picture - middle) ** 2)) for goal in goals}
     return rows + [{"system": "not told", "goal": name, "seed": 0, "mse": mse} for name, mse in errors.items()]
 
 
-def log_share(log_mse: float, goal: _pictures.Goal) -> float:
+def log_share(log_mse: float, goal: shared.Goal) -> float:
     """log10 of an error as a share of the picture's variance."""
     return log_mse - float(np.log10(goal.picture.var(axis=(0, 1)).mean() + 1e-12))
 
@@ -137,24 +137,24 @@ def outside(table: pd.DataFrame) -> pd.DataFrame:
 
 def ratio(table: pd.DataFrame) -> pd.DataFrame:
     """By seed and picture, log10 of the error of one for all over that of one each."""
-    return _fair.by_picture(rc.difference("log_mse", SHARED, ALONE, by="kind"), composed)(table)
+    return compare.by_picture(rc.difference("log_mse", SHARED, ALONE, by="kind"), composed)(table)
 
 
 def beyond_number(table: pd.DataFrame) -> pd.DataFrame:
     """By seed and picture, the same over the number of pictures."""
-    return ratio(table) - np.log10(len(_fair.known(table, "composed", "R")))
+    return ratio(table) - np.log10(len(compare.known(table, "composed", "R")))
 
 
 def undrawn(table: pd.DataFrame) -> pd.DataFrame:
     """By seed and picture outside, log10 of the share undrawn over its mean for the composed pictures."""
     known = rc.pick(table, kind=ALONE).groupby("seed")["log_share"].agg(lambda v: v.mean(skipna=False))
-    return _fair.by_picture(rc.value("log_share"), outside)(table).sub(known, axis=0)
+    return compare.by_picture(rc.value("log_share"), outside)(table).sub(known, axis=0)
 
 
 def distinct(table: pd.DataFrame) -> pd.DataFrame:
     """By seed and picture outside, the share of maps that are distinct minus the largest of a composed network."""
-    most = max(_fair.known(table, "composed", "distinct_share").values())
-    return _fair.by_picture(rc.value("distinct_share"), outside)(table) - most
+    most = max(compare.known(table, "composed", "distinct_share").values())
+    return compare.by_picture(rc.value("distinct_share"), outside)(table) - most
 
 
 SAME = rc.Check(
@@ -168,21 +168,21 @@ EQUAL = rc.Check(
 )
 NOT_TOLD = rc.Check(
     "mean squared error of a network that is not told which picture, mean of all",
-    lambda t: float(np.mean([*_fair.known(t, "not told", "mse").values()])),
+    lambda t: float(np.mean([*compare.known(t, "not told", "mse").values()])),
     at_least=0.01,
 )
-DRAWN = (_fair.drawn(composed, kind=ALONE),)
+DRAWN = (compare.drawn(composed, kind=ALONE),)
 CLAIMS = (
     rc.Claim(
         "one network draws all the composed pictures",
         "Told which, one network draws all the composed pictures with a mean squared error of at most 0.01.",
         "figures 42-44",
-        effect=_fair.by_picture(rc.value("mse", kind=SHARED), composed),
+        effect=compare.by_picture(rc.value("mse", kind=SHARED), composed),
         below=0.01,
         unit="mean squared error",
         fits=DRAWN,
-        over=_fair.PICTURES,
-        controls=(*_fair.CONTROLS, SAME, NOT_TOLD),
+        over=compare.PICTURES,
+        controls=(*compare.CONTROLS, SAME, NOT_TOLD),
     ),
     rc.Claim(
         "the error of one network for all pictures grows by no more than their number",
@@ -192,18 +192,18 @@ CLAIMS = (
         below=0.0,
         unit="log10 of the error, one for all over one each, and over the number of pictures",
         fits=DRAWN,
-        over=_fair.PICTURES,
-        controls=(*_fair.CONTROLS, SAME, NOT_TOLD),
+        over=compare.PICTURES,
+        controls=(*compare.CONTROLS, SAME, NOT_TOLD),
     ),
     rc.Claim(
         "drawing several pictures does not fracture a network more",
         "Single weights of the network for all make changes hardly harder to compress than those of one network each.",
         "ours; stated before these seeds were run",
-        **_fair.minus("R", SHARED, ALONE, by="kind", among=composed),
+        **compare.minus("R", SHARED, ALONE, by="kind", among=composed),
         below=0.02,
-        unit=f"{_fair.R}, one for all minus one each",
+        unit=f"{compare.R}, one for all minus one each",
         preconditions=(EQUAL,),
-        controls=(*_fair.CONTROLS, SAME),
+        controls=(*compare.CONTROLS, SAME),
     ),
     rc.Claim(
         "pictures outside the composed ones are drawn less well",
@@ -213,9 +213,9 @@ CLAIMS = (
         effect=undrawn,
         above=0.1,
         unit="log10 of the error as a share of the picture's variance, outside minus the mean of composed",
-        fits=(rc.fitted("mse", at_most=_fair.DRAWN, kind=ALONE),),
-        over=_fair.PICTURES,
-        controls=_fair.CONTROLS,
+        fits=(rc.fitted("mse", at_most=compare.DRAWN, kind=ALONE),),
+        over=compare.PICTURES,
+        controls=compare.CONTROLS,
     ),
     rc.Claim(
         "networks for pictures outside the composed ones reuse unit maps less",
@@ -224,11 +224,11 @@ CLAIMS = (
         effect=distinct,
         above=0.2,
         unit="distinct maps as a share of all, networks for pictures outside minus the composed one that reuses least",
-        fits=(_fair.drawn(outside),),
-        over=_fair.PICTURES,
-        controls=_fair.CONTROLS,
+        fits=(compare.drawn(outside),),
+        over=compare.PICTURES,
+        controls=compare.CONTROLS,
     ),
 )
 
 
-figure = _several.figure
+figure = several_figure.figure

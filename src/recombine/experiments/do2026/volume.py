@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _seeds
+from recombine.experiments.seeds import Seeded
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_seeds.Seeded):
+class Settings(Seeded):
     parts: int = 3
     """functions that add up, P"""
     widths: tuple[int, ...] = (6, 12, 24, 48)
@@ -61,7 +61,7 @@ def maker(settings: Settings, width: int, depth: int):
     return lambda key: rc.StudentMLP(2 * settings.parts, 1, width=width, depth=depth, key=key)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, task = cell.settings, rc.sum_of_parts(cell.settings.parts)
     trained = rc.population(
         task,
@@ -70,13 +70,13 @@ def run(cell: rc.Cell, watch) -> list[dict]:
         rc.member_keys(settings.seed, cell.members),
         rc.Recipe(settings.steps, 1, rc.adamw_cosine),
         dials={"learning_rate": settings.learning_rate, "weight_decay": 1e-4},
-        watch=watch,
+        monitor=monitor,
         label="networks",
     )
     x, y = asked(settings)
     for i, seed in enumerate(cell.members):
         answers = np.asarray(trained[i].model(x)[0])
-        watch.recorded(f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), x, y, answers))
+        monitor.recorded(f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), x, y, answers))
     who = [{"condition": f"{cell.depth} x {cell.width}", **size(cell), "seed": seed} for seed in cell.members]
     return rc.rows(trained, who, [measured(settings, trained[i].model) for i in range(len(trained))])
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures, _scored
+from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,44 +22,44 @@ KINDS = (WIRED, SIGNED, REWIRED, DENSE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     pass
 
 
-QUICK = Settings(**_pictures.QUICK)
+QUICK = Settings(**shared.QUICK)
 LAPTOP = Settings(targets=("face",), size=24, steps=2000, swept=32)
 GPU = Settings(seeds=16, block=16, size=64, steps=50_000, swept=80)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 
 
-cells = _pictures.cells
+cells = shared.cells
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     """All wirings are zeros in networks of one shape, so that they train as one population."""
     import jax
 
-    settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    make = _pictures.dense(goal)
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
+    make = shared.dense(goal)
     born = rc.newborn(make, rc.member_keys(settings.seed, cell.members))
     reach = settings.steps * settings.learning_rate / max(float(abs(w).max()) for w in goal.model.weights)
     each = [(kind, i, seed) for kind in KINDS for i, seed in enumerate(cell.members)]
     start = [started(settings, goal, kind, jax.tree.map(lambda a, i=i: a[i], born), seed) for kind, i, seed in each]
-    run = _pictures.train(
+    run = shared.train(
         settings,
         goal,
         make,
         [seed for _, _, seed in each],
-        start=_pictures.stacked(start),
-        watch=watch,
+        start=shared.stacked(start),
+        monitor=monitor,
         label="networks",
         names=[f"{kind}, {seed}" for kind, _, seed in each],
     )
     who = [{"condition": f"{kind}, {goal.name}", "kind": kind, "reach": reach, "seed": seed} for kind, _, seed in each]
-    return _scored.described(settings, goal, run, who, watch=watch)
+    return scoring.described(settings, goal, run, who, monitor=monitor)
 
 
-def started(settings: Settings, goal: _pictures.Goal, kind: str, fresh: Any, seed: int) -> Any:
+def started(settings: Settings, goal: shared.Goal, kind: str, fresh: Any, seed: int) -> Any:
     """The network that a kind of wiring starts from, made of a dense one at its initial weights."""
     wiring = [np.asarray(w) for w in goal.model.weights]
     if kind == DENSE:
@@ -71,12 +71,12 @@ def started(settings: Settings, goal: _pictures.Goal, kind: str, fresh: Any, see
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and sparse wirings at their initial weights."""
-    rows = _scored.controls(settings)
-    for goal in _pictures.goals(settings).values():
-        fresh = _scored.untrained(settings, _pictures.dense(goal))
+    rows = scoring.controls(settings)
+    for goal in shared.goals(settings).values():
+        fresh = scoring.untrained(settings, shared.dense(goal))
         for kind in (WIRED, SIGNED, REWIRED):
             model = started(settings, goal, kind, fresh, 0)
-            rows += _scored.known_rows(settings, goal, {"untrained": model}, kind=kind)
+            rows += scoring.known_rows(settings, goal, {"untrained": model}, kind=kind)
     return rows
 
 
@@ -99,41 +99,41 @@ CLAIMS = (
         "Trained anew on the composed wiring, a network's single weights make more compressible changes than those of"
         " a dense network.",
         "figure 2",
-        **_fair.minus("R", DENSE, WIRED, by="kind"),
+        **compare.minus("R", DENSE, WIRED, by="kind"),
         above=0.02,
-        unit=f"{_fair.R}, dense minus composed wiring",
-        controls=_fair.CONTROLS,
+        unit=f"{compare.R}, dense minus composed wiring",
+        controls=compare.CONTROLS,
     ),
     rc.Claim(
         "the composed wiring, not its sparsity, brings composition back",
         "Trained anew on the composed wiring, a network's single weights make more compressible changes than those of"
         " networks with as many links placed elsewhere.",
         "ours; a control the referee asks for, stated before any run in which it could be judged",
-        **_fair.minus("R", REWIRED, WIRED, by="kind"),
+        **compare.minus("R", REWIRED, WIRED, by="kind"),
         above=0.02,
-        unit=f"{_fair.R}, rewired minus composed wiring",
-        controls=_fair.CONTROLS,
+        unit=f"{compare.R}, rewired minus composed wiring",
+        controls=compare.CONTROLS,
     ),
     rc.Claim(
         "other wirings of as many links draw worse",
         "At the end of training, wirings of as many links placed elsewhere draw the picture worse than the composed.",
         "ours; a control the referee asks for",
-        effect=_fair.by_picture(rc.difference("log_mse", REWIRED, WIRED, by="kind")),
+        effect=compare.by_picture(rc.difference("log_mse", REWIRED, WIRED, by="kind")),
         above=0.1,
-        over=_fair.PICTURES,
+        over=compare.PICTURES,
         unit="log10 of the error, rewired minus composed wiring",
-        controls=_fair.CONTROLS,
+        controls=compare.CONTROLS,
     ),
     rc.Claim(
         "the composed wiring and signs find the picture",
         "Trained from the composed wiring with its signs, a network draws the picture.",
         "ours; stated before any run",
-        effect=_fair.by_picture(finds),
+        effect=compare.by_picture(finds),
         above=0.5,
-        over=_fair.PICTURES,
-        unit=f"share of networks whose mean squared error falls to {_fair.GATE:g}",
+        over=compare.PICTURES,
+        unit=f"share of networks whose mean squared error falls to {compare.GATE:g}",
         preconditions=(REACH,),
-        controls=_fair.CONTROLS,
+        controls=compare.CONTROLS,
     ),
 )
 
@@ -143,17 +143,17 @@ def figure(settings: Settings, table: pd.DataFrame):
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=3, side=3.4)
     for place, column in zip(axes[0], ("mse", "R", "purity"), strict=True):
-        _looks.dots(place, rows, column, by="kind", kinds=KINDS, gated=True)
+        figures.dots(place, rows, column, by="kind", kinds=KINDS, gated=True)
         if column != "mse":
-            _looks.lines(place, _fair.known(table, "composed", column))
+            figures.lines(place, compare.known(table, "composed", column))
     axes[0, 0].set(yscale="log", ylabel="error at the end (hollow: never at the gate)")
-    axes[0, 0].axhline(_fair.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
+    axes[0, 0].axhline(compare.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 0].legend(fontsize=7, frameon=False)
     for i, kind in enumerate(KINDS):
         found = rows[rows["kind"] == kind]["reached_at"] >= 0
-        said = f"{found.sum()} of {len(found)}\nat {_fair.GATE:g}"
+        said = f"{found.sum()} of {len(found)}\nat {compare.GATE:g}"
         axes[0, 0].text(i, 0.99, said, transform=axes[0, 0].get_xaxis_transform(), ha="center", va="top", fontsize=6)
     axes[0, 1].set_ylabel("R (lines: composed networks)")
-    _looks.without_highest(axes[0, 1])
+    figures.without_highest(axes[0, 1])
     axes[0, 2].set_ylabel("purity of unit maps")
     return picture

@@ -16,48 +16,48 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments import _fair, _looks, _pictures, _scored
-from recombine.experiments.kumar2025 import _show
-from recombine.experiments.kumar2025._show import COMPOSED, OTHERS, TRAINED, TURNED
+from recombine.experiments.kumar2025 import figures as own
+from recombine.experiments.kumar2025.figures import COMPOSED, OTHERS, TRAINED, TURNED
+from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_pictures.PictureSettings):
+class Settings(shared.PictureSettings):
     pass
 
 
-QUICK = Settings(**_pictures.QUICK)
+QUICK = Settings(**shared.QUICK)
 # In so few steps and pixels the flower is not learnt.
 LAPTOP = Settings(targets=("face", "moth"), steps=2500)
 GPU = Settings(seeds=12, block=12, seed=1, size=128, steps=30_000, swept=200)
 PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
 
-cells = _pictures.cells
+cells = shared.cells
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     """Rows of the trained networks, then of those that were not trained here, whose weights each seed samples anew."""
-    settings, goal = cell.settings, _pictures.goals(cell.settings)[cell.goal]
-    run = _pictures.train(settings, goal, _pictures.dense(goal), cell.members, watch=watch, label="networks")
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
+    run = shared.train(settings, goal, shared.dense(goal), cell.members, monitor=monitor, label="networks")
     who = [
         {"condition": f"{TRAINED}, {goal.name}", "kind": TRAINED, "goal": goal.name, "seed": s} for s in cell.members
     ]
     each = [(run[i], seed) for i, seed in enumerate(cell.members)]
-    found = _scored.side_by_side(lambda one: beside(settings, goal, *one), each, watch=watch)
+    found = scoring.side_by_side(lambda one: beside(settings, goal, *one), each, monitor=monitor)
     return rc.rows(run, who, [mine for mine, _ in found]) + [row for _, others in found for row in others]
 
 
-def beside(settings: Settings, goal: _pictures.Goal, trained: Any, seed: int) -> tuple[dict, list[dict]]:
+def beside(settings: Settings, goal: shared.Goal, trained: Any, seed: int) -> tuple[dict, list[dict]]:
     """What is measured of the network trained with a seed, and rows of those that were not trained here."""
     known, inside = measured(settings, goal, goal.model, seed)
-    mine: dict[str, Any] = dict(_scored.UNKNOWN)
+    mine: dict[str, Any] = dict(scoring.UNKNOWN)
     if trained.diverged_at < 0:
-        mine = measured(settings, goal, trained.model, seed, inside)[0] | _scored.ended(settings, goal, trained)
-        mine |= {} if seed else _looks.looks(trained.model, seed)
-    known |= {} if seed else _looks.looks(goal.model, seed)
+        mine = measured(settings, goal, trained.model, seed, inside)[0] | scoring.ended(settings, goal, trained)
+        mine |= {} if seed else figures.looks(trained.model, seed)
+    known |= {} if seed else figures.looks(goal.model, seed)
     others = {COMPOSED: ("composed", known)}
     for kind, (system, model) in without_training(settings, goal, seed).items():
         apart = {"apart": float(np.abs(rc.render(model, settings.size) - goal.picture).max())} if kind == TURNED else {}
@@ -70,22 +70,22 @@ def beside(settings: Settings, goal: _pictures.Goal, trained: Any, seed: int) ->
 
 
 def measured(
-    settings: Settings, goal: _pictures.Goal, model: Any, seed: int, composed: dict[str, np.ndarray] | None = None
+    settings: Settings, goal: shared.Goal, model: Any, seed: int, composed: dict[str, np.ndarray] | None = None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A network's scores, and its values by change, map and pair of maps: its weights are swept once for both.
 
     Beside those of the composed network, if given, also how often one of its values exceeds one of theirs.
     """
-    from recombine.sweeps.scores import features
+    from recombine.cppn.sweep.scores import features
 
     taken = features(model, settings.size, weights=settings.swept, seed=seed)
     inside = rc.inside(model, settings.size, taken=taken)
     more = {} if composed is None else rc.exceeding(composed, inside)
-    found = _scored.scored(settings, goal, model, seed, taken=taken)
+    found = scoring.scored(settings, goal, model, seed, taken=taken)
     return found | {f"more {name}": value for name, value in more.items()}, inside
 
 
-def without_training(settings: Settings, goal: _pictures.Goal, seed: int) -> dict[str, tuple[str, Any]]:
+def without_training(settings: Settings, goal: shared.Goal, seed: int) -> dict[str, tuple[str, Any]]:
     """By kind, system and network: the composed one turned by this seed, and one that others trained, if there is."""
     turned = rc.rotated(goal.model, rc.key(settings.seed, "rotation", seed))
     found = {TURNED: ("turned", turned)}
@@ -95,9 +95,9 @@ def without_training(settings: Settings, goal: _pictures.Goal, seed: int) -> dic
 def controls(settings: Settings) -> list[dict]:
     """For each picture a network at its initial weights; composed and turned networks have a row for each seed."""
     rows = []
-    for goal in _pictures.goals(settings).values():
+    for goal in shared.goals(settings).values():
         inside = measured(settings, goal, goal.model, settings.seed)[1]
-        model = _scored.untrained(settings, _pictures.dense(goal))
+        model = scoring.untrained(settings, shared.dense(goal))
         found = measured(settings, goal, model, settings.seed, inside)[0]
         rows.append({"system": "untrained", "goal": goal.name, "seed": 0, **found})
     return rows
@@ -108,12 +108,12 @@ def of(table: pd.DataFrame, kind: str, column: str) -> pd.DataFrame:
     return table[table["kind"] == kind].pivot_table(index="seed", columns="goal", values=column, dropna=False)
 
 
-def minus(column: str, first: str, second: str) -> _fair.Table:
+def minus(column: str, first: str, second: str) -> compare.Table:
     """By seed and picture, a score of one kind of network minus that of another."""
     return lambda table: of(table, first, column) - of(table, second, column)
 
 
-def where_even(effect: _fair.Table) -> _fair.Table:
+def where_even(effect: compare.Table) -> compare.Table:
     """The same at those pictures that are left-right even enough for parity to mean something; no number elsewhere."""
 
     def chosen(table: pd.DataFrame) -> pd.DataFrame:
@@ -136,8 +136,8 @@ LOWER = ("additive", "alike", "symmetry")
 
 def claim(name: str, says: str, source: str, *, controls: tuple[rc.Check, ...] = (SAME,), **more: Any) -> rc.Claim:
     """A claim about trained networks that draw their picture at the end of training, picture by picture."""
-    fits = (_fair.drawn(kind=TRAINED),)
-    return rc.Claim(name, says, source, fits=fits, controls=controls, over=_fair.PICTURES, **more)
+    fits = (compare.drawn(kind=TRAINED),)
+    return rc.Claim(name, says, source, fits=fits, controls=controls, over=compare.PICTURES, **more)
 
 
 def exceeds(name: str, says: str, measure: str) -> rc.Claim:
@@ -163,7 +163,7 @@ CLAIMS = (
         "figure 1 of do2026; the claim of kumar2025",
         effect=minus("R", TRAINED, COMPOSED),
         above=0.05,
-        unit=f"{_fair.R}, trained minus composed",
+        unit=f"{compare.R}, trained minus composed",
     ),
     claim(
         "changes of trained networks are harder to compress than those of the composed network turned (ours)",
@@ -172,7 +172,7 @@ CLAIMS = (
         "ours; stated after a laptop run, before any on a GPU",
         effect=minus("R", TRAINED, TURNED),
         above=0.05,
-        unit=f"{_fair.R}, trained minus composed and turned",
+        unit=f"{compare.R}, trained minus composed and turned",
     ),
     claim(
         "unit maps of trained networks are less pure",
@@ -211,4 +211,4 @@ CLAIMS = (
     ),
 )
 
-figure = _show.figure
+figure = own.figure

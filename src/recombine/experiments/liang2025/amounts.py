@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.SmallSettings):
+class Settings(shared.SmallSettings):
     bumps: tuple[int, ...] = (0, 8, 64)
     """numbers of bumps that join the stripes: none, a few, and so on upwards"""
     steps: int = 600
@@ -74,29 +74,29 @@ def encoding(settings: Settings) -> rc.Encoding:
     """Local bumps; where a factor is absent, no unit is active, or those of a margin that no picture shows."""
     if settings.absent == "zeros":
         return rc.local_bump(settings.size, settings.sigma)
-    from recombine.encodings import in_margin
+    from recombine.encodings.position import in_margin
 
     return rc.padded_bump(settings.size, settings.sigma, absent=in_margin)
 
 
 def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     """All stripes, and each number of bumps from the donut."""
-    task = _hole.grid(settings, encoding(settings))
+    task = shared.grid(settings, encoding(settings))
     stripes = ~rc.whole(task.combinations)
-    region, donut = _hole.hole(settings, task), _hole.donut(settings, task).train
+    region, donut = shared.hole(settings, task), shared.donut(settings, task).train
     return {condition(n): rc.narrow(region, rc.draw(donut, n, key) | stripes) for n in settings.bumps}
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, encode = cell.settings, encoding(cell.settings)
-    task, (data, _) = _hole.grid(settings, encode), _hole.data_and_life(settings, cell.members)
-    trained, rows = _hole.train_conditions(
+    task, (data, _) = shared.grid(settings, encode), shared.data_and_life(settings, cell.members)
+    trained, rows = shared.train_conditions(
         settings,
         task,
-        _hole.decoder(settings, settings.depth, encode),
+        shared.decoder(settings, settings.depth, encode),
         members=cell.members,
         sets=[training_sets(settings, key) for key in data],
-        watch=watch,
+        monitor=monitor,
     )
     z = task.combinations[rc.whole(task.combinations)]
     answers = rc.records(trained.model, task, z, key=rc.key(settings.seed, "test"))
@@ -104,7 +104,7 @@ def run(cell: rc.Cell, watch) -> list[dict]:
     return [
         row
         | {"bumps": numbers[row["condition"]]}
-        | rc.nan_if_diverged(likeness(settings, _hole.bright(settings, answer)), row["diverged_at"])
+        | rc.nan_if_diverged(likeness(settings, shared.bright(settings, answer)), row["diverged_at"])
         for row, answer in zip(rows, answers, strict=True)
     ]
 
@@ -128,11 +128,11 @@ def crosses(settings: Settings, z: np.ndarray) -> np.ndarray:
 
 def controls(settings: Settings) -> list[dict]:
     """The measures on a perfect solver, on one that draws crosses, on memorisers, and before training."""
-    depth, encode, truth = settings.depth, encoding(settings), _hole.bright(settings, _hole.truth(settings))
-    rows = [*_hole.controls(settings), _hole.untrained_row(settings, depth, encode), {"system": "crosses", "seed": 0}]
+    depth, encode, truth = settings.depth, encoding(settings), shared.bright(settings, shared.truth(settings))
+    rows = [*shared.controls(settings), shared.untrained_row(settings, depth, encode), {"system": "crosses", "seed": 0}]
     seen = {
         "perfect": truth,
-        "untrained": _hole.bright(settings, _hole.untrained(settings, depth, encode)),
+        "untrained": shared.bright(settings, shared.untrained(settings, depth, encode)),
         "crosses": truth.answering(crosses(settings, truth.z)),
     }
     found = {name: likeness(settings, system) for name, system in seen.items()}
@@ -168,7 +168,7 @@ def learnt(*places: int) -> tuple:
     return (loss, fitted("accuracy1_trained", *shown, at_least=0.95)) if shown else (loss,)
 
 
-PLACING = _show.peak_controls("accuracy1_hole", _show.NOT_COMPOSING, at_most=0.5)
+PLACING = figures.peak_controls("accuracy1_hole", figures.NOT_COMPOSING, at_most=0.5)
 KINDS = (
     rc.Check(
         "r_cross minus r_truth of the control crosses",
@@ -231,11 +231,11 @@ CLAIMS = (
         above=log10(3),
         unit="log10 of the error in the hole, fewest over most bumps",
         fits=learnt(FEW, MOST),
-        controls=_show.ERROR_CONTROLS,
+        controls=figures.ERROR_CONTROLS,
     ),
 )
 
-LIKENESS = _show.Dots("correlation of answers\nin the interior with", {"cross": "r_cross", "bump": "r_truth"}, None)
+LIKENESS = figures.Dots("correlation of answers\nin the interior with", {"cross": "r_cross", "bump": "r_truth"}, None)
 
 
 def figure(settings: Settings, table: pd.DataFrame):
@@ -243,6 +243,6 @@ def figure(settings: Settings, table: pd.DataFrame):
         f"stripes + {n} bumps\n({n / settings.outside:.0%} of the donut)": rc.pick(table, bumps=n)
         for n in settings.bumps
     }
-    return _show.figure(
-        settings, table, columns, good=list(columns), dots=(_show.WITHIN_ONE, LIKENESS, _show.HOLE_ERROR)
+    return figures.figure(
+        settings, table, columns, good=list(columns), dots=(figures.WITHIN_ONE, LIKENESS, figures.HOLE_ERROR)
     )

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
+class Settings(shared.HoleSettings):
     cnn_depths: tuple[int, ...] = (3,)
     """depths of the convolutional decoders"""
     mlp_depths: tuple[int, ...] = (3, 5)
@@ -44,7 +44,7 @@ class Settings(_hole.HoleSettings):
         self.need_positive("mlp_width", "mlp_steps")
         self.need_rates("mlp_learning_rate")
         for depth in self.cnn_depths:
-            _hole.check_depth(depth)
+            shared.check_depth(depth)
         if not self.cnn_depths or not self.mlp_depths or min(self.mlp_depths) < 1:
             raise rc.UserError("both kinds of network need at least one depth, and an MLP at least one layer")
 
@@ -72,22 +72,22 @@ def cells(settings: Settings) -> list[rc.Cell]:
 def network(settings: Settings, kind: str, depth: int):
     """How a network of this kind and depth is made."""
     if kind == CNN:
-        return _hole.decoder(settings, depth)
+        return shared.decoder(settings, depth)
     return lambda key: rc.MLPDecoder(2 * settings.size, settings.size, width=settings.mlp_width, depth=depth, key=key)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, task = cell.settings, _hole.grid(cell.settings)
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, task = cell.settings, shared.grid(cell.settings)
     if cell.kind == MLP:
         settings = replace(settings, steps=settings.mlp_steps, learning_rate=settings.mlp_learning_rate)
-    trained, rows = _hole.train(
+    trained, rows = shared.train(
         settings,
         task,
         network(settings, cell.kind, cell.depth),
-        splits=[_hole.donut(settings, task)] * len(cell.members),
+        splits=[shared.donut(settings, task)] * len(cell.members),
         keys=rc.member_keys(settings.seed, cell.members),
         who=[{"condition": cell.kind, "depth": cell.depth, "seed": seed} for seed in cell.members],
-        watch=watch,
+        monitor=monitor,
     )
     layers = [by_layer(settings, trained[i].model) for i in range(len(rows))]
     return [row | rc.nan_if_diverged(found, row["diverged_at"]) for row, found in zip(rows, layers, strict=True)]
@@ -111,14 +111,14 @@ def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
 
 def controls(settings: Settings) -> list[dict]:
     """Placement by known solvers; volume and factorisation of the truth, of noise and of a memoriser; and untrained."""
-    truth = _hole.bright(settings, _hole.truth(settings))
+    truth = shared.bright(settings, shared.truth(settings))
     region = rc.square(truth.z, settings.low, settings.high)
     systems = {
         "perfect": truth,
         "noise": truth.answering(rc.rng(settings.seed, "noise").normal(size=truth.y.shape)),
         "nearest memory": rc.nearest_memory(truth, region.train),
     }
-    rows = {row["system"]: row for row in _hole.controls(settings)}
+    rows = {row["system"]: row for row in shared.controls(settings)}
     held_out = rc.on_grid(truth, region.held_out)
     for name, system in systems.items():
         g = rc.metric(*rc.finite_differences(rc.on_grid(system, system.y_hat)))
@@ -130,11 +130,11 @@ def controls(settings: Settings) -> list[dict]:
 
 def untrained(settings: Settings, kind: str, depth: int) -> dict:
     """The row of a network at its initial weights."""
-    model, z = _hole.newborn(settings, network(settings, kind, depth)), _hole.truth(settings).z
-    answer = rc.record(model, _hole.grid(settings), z, key=rc.key(settings.seed, "test"))
+    model, z = shared.newborn(settings, network(settings, kind, depth)), shared.truth(settings).z
+    answer = rc.record(model, shared.grid(settings), z, key=rc.key(settings.seed, "test"))
     known = rc.square(z, settings.low, settings.high).train
     who = {"system": "untrained", "condition": kind, "depth": depth, "seed": 0}
-    return who | _hole.measures(settings, answer, known) | by_layer(settings, model)
+    return who | shared.measures(settings, answer, known) | by_layer(settings, model)
 
 
 def by_depth(kind: str, effect):
@@ -156,7 +156,7 @@ def by_pair(effect):
 
 def lost(kind: str, depth: int):
     """How much factorisation falls from the first to the last hidden layer."""
-    first, last = (_show.layer("factorisation", place, condition=kind, depth=depth) for place in (0, -2))
+    first, last = (figures.layer("factorisation", place, condition=kind, depth=depth) for place in (0, -2))
     return lambda t: first(t) - last(t)
 
 
@@ -165,15 +165,15 @@ def fits(kind: str, **where):
 
 
 VOLUME = (
-    _show.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
-    _show.output_reads("nearest memory", "hole_depth", at_most=-0.6),
+    figures.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
+    figures.output_reads("nearest memory", "hole_depth", at_most=-0.6),
 )
 CLAIMS = (
     rc.Claim(
         "the volume collapses in the hole at every depth",
         "At every depth the picture of a failing convolutional decoder loses volume over the hole.",
         "Fig. 11",
-        effect=by_depth(CNN, _show.layer("hole_depth", -1)),
+        effect=by_depth(CNN, figures.layer("hole_depth", -1)),
         below=-0.6,
         unit="log10 of the volume element, hole minus donut, at the picture",
         fits=(by_depth(CNN, fits(CNN)),),
@@ -184,18 +184,18 @@ CLAIMS = (
         "MLPs of every depth fail in the hole",
         "Fully connected decoders of every depth fit the donut and fail in the hole.",
         "Fig. 13, 14",
-        effect=by_depth(MLP, _show.minus("accuracy0_donut", "accuracy0_interior")),
+        effect=by_depth(MLP, figures.minus("accuracy0_donut", "accuracy0_interior")),
         above=0.5,
         unit="exact accuracy, donut minus interior",
         fits=(by_depth(MLP, fits(MLP)),),
-        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
         over="depths",
     ),
     rc.Claim(
         "MLPs warp the hole the other way (the paper)",
         "In an MLP that fits the donut, the last hidden layer's volume element is larger in the hole than outside it.",
         "Fig. 13",
-        effect=by_depth(MLP, _show.layer("hole_depth", -2)),
+        effect=by_depth(MLP, figures.layer("hole_depth", -2)),
         above=0.0,
         unit="log10 of the volume element, hole minus donut, last hidden layer",
         fits=(by_depth(MLP, fits(MLP)),),
@@ -211,7 +211,7 @@ CLAIMS = (
         above=0.0,
         unit="factorisation lost, MLP minus CNN",
         fits=(by_pair(lambda m, c: fits(MLP, depth=m)), by_pair(lambda m, c: fits(CNN, depth=c))),
-        controls=(_show.output_reads("perfect", "factorisation", at_least=0.99),),
+        controls=(figures.output_reads("perfect", "factorisation", at_least=0.99),),
         over="numbers of hidden layers",
     ),
 )
@@ -223,7 +223,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     figure, axes = plots.panels(rows=5, columns=len(shown), side=2.1)
     for column, (kind, depth) in enumerate(shown):
         rows = rc.pick(table, condition=kind, depth=depth)
-        volumes = np.mean(np.stack(list(_show.sound(rows)["volume_map"])), axis=0)
+        volumes = np.mean(np.stack(list(figures.sound(rows)["volume_map"])), axis=0)
         image = plots.heat_map(axes[0, column], volumes, title=f"{kind}, depth {depth}", low=-2.0, high=0.5)
         plots.box(axes[0, column], settings.low, settings.high)
         _layers(axes[1:4, column], rows)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments._seeds import Seeded
-from recombine.experiments.liang2025 import _thresholds
-from recombine.experiments.liang2025._thresholds import BUMPS, KINDS, STRIPES, curve, exponents, grid, thresholds
+from recombine.experiments.liang2025 import pictures_needed
+from recombine.experiments.liang2025.pictures_needed import BUMPS, KINDS, STRIPES, curve, exponents, grid, thresholds
+from recombine.experiments.seeds import Seeded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def mlp(settings: Settings, side: int):
     return lambda key: rc.MLPDecoder(2 * side, side, width=settings.width, depth=settings.depth, key=key)
 
 
-def train(cell: rc.Cell, who: list[tuple[str, int, int]], watch):
+def train(cell: rc.Cell, who: list[tuple[str, int, int]], monitor):
     """One network for each (kind, size, seed), each with weights and pictures of its own."""
     import jax
     import jax.numpy as jnp
@@ -82,7 +82,7 @@ def train(cell: rc.Cell, who: list[tuple[str, int, int]], watch):
     # Few chunks, since so many networks make long checkpoints.
     recipe, dials = rc.Recipe(settings.steps, chunks=5), {"learning_rate": settings.learning_rate}
     made = mlp(settings, side)
-    return rc.population(task, splits, made, life, recipe, dials=dials, watch=watch, label=f"side-{side}")
+    return rc.population(task, splits, made, life, recipe, dials=dials, monitor=monitor, label=f"side-{side}")
 
 
 def answers(settings: Settings, side: int, models) -> list[rc.Record]:
@@ -91,14 +91,14 @@ def answers(settings: Settings, side: int, models) -> list[rc.Record]:
     return rc.records(models, task, task.combinations[rc.whole(task.combinations)], key=rc.key(settings.seed, "test"))
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     """One row per kind and seed. A network that diverged has no accuracy, and its row no threshold."""
     sizes = {name: many(cell.side, cell.settings.sizes) for name, (many, _) in KINDS.items()}
     who = [(name, int(size), seed) for name in KINDS for size in sizes[name] for seed in cell.members]
-    trained = train(cell, who, watch)
+    trained = train(cell, who, monitor)
     right, diverged = np.full(len(who), np.nan), trained.diverged_at
     for i, answer in enumerate(answers(cell.settings, cell.side, trained.model)):
-        watch.recorded("-".join(map(str, (cell.side, *who[i]))), answer)
+        monitor.recorded("-".join(map(str, (cell.side, *who[i]))), answer)
         right[i] = rc.peak_accuracy(answer, 1) if diverged[i] < 0 else np.nan
 
     def row(name: str, seed: int) -> dict:
@@ -112,7 +112,7 @@ def run(cell: rc.Cell, watch) -> list[dict]:
 
 def control(settings: Settings, name: str, side: int) -> dict:
     """The row of a system that is right by a rule; its accuracies are means over DRAWS training sets."""
-    kind, rule = {MEMORISER: (BUMPS, _thresholds.remembered), COMPOSER: (STRIPES, _thresholds.composed)}[name]
+    kind, rule = {MEMORISER: (BUMPS, pictures_needed.remembered), COMPOSER: (STRIPES, pictures_needed.composed)}[name]
     (many, some), task = KINDS[kind], grid(side)
 
     def right(size: int) -> float:
@@ -126,7 +126,10 @@ def control(settings: Settings, name: str, side: int) -> dict:
 def untrained(settings: Settings, side: int) -> dict:
     """The row of an MLP at its initial weights: as accurate with few pictures as with many."""
     born = rc.newborn(mlp(settings, side), rc.key(settings.seed, "untrained")[None])
-    right, sizes = rc.peak_accuracy(answers(settings, side, born)[0], 1), _thresholds.bump_sizes(side, settings.sizes)
+    right, sizes = (
+        rc.peak_accuracy(answers(settings, side, born)[0], 1),
+        pictures_needed.bump_sizes(side, settings.sizes),
+    )
     return {"system": "untrained", "side": side, "seed": 0} | curve(sizes, np.full(len(sizes), right))
 
 
@@ -218,7 +221,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             for sizes, right in zip(rows["sizes"], rows["accuracies"], strict=True):
                 axis.semilogx(sizes, right, base=2, color=colour, alpha=i / len(settings.sides), linewidth=0.8)
             axis.lines[-1].set_label(f"N = {side}")
-        axis.axhline(_thresholds.GOAL, color=plots.NEUTRAL, linestyle=":")
+        axis.axhline(pictures_needed.GOAL, color=plots.NEUTRAL, linestyle=":")
         axis.set(ylim=(-0.03, 1.03), title=name, xlabel="pictures shown")
     beside[0].set_ylabel("share of all bumps placed within 1 pixel")
     needed.set(xlabel="side N of the grid", ylabel="pictures needed for 90 %")

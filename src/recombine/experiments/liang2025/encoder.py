@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ CONDITIONS = ("encoder", "decoder")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
+class Settings(shared.HoleSettings):
     depth: int = 3
     """depth of the decoder"""
     channels: tuple[int, ...] = (32, 64, 128)
@@ -34,7 +34,7 @@ class Settings(_hole.HoleSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _hole.check_depth(self.depth)
+        shared.check_depth(self.depth)
         self.need_positive("hidden", "encoder_steps")
         if not self.channels or min(self.channels) < 1:
             raise rc.UserError(f"channels must be one or more numbers from 1 on, got {self.channels}")
@@ -66,19 +66,19 @@ def reading(settings: Settings) -> rc.Task:
     return rc.Task(f"reading {drawing.name}", drawing.combinations, sample)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, task = cell.settings, _hole.grid(cell.settings)
-    _, drawn = _hole.train(
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, task = cell.settings, shared.grid(cell.settings)
+    _, drawn = shared.train(
         settings,
         task,
-        _hole.decoder(settings, settings.depth),
-        splits=[_hole.donut(settings, task)] * len(cell.members),
+        shared.decoder(settings, settings.depth),
+        splits=[shared.donut(settings, task)] * len(cell.members),
         keys=rc.member_keys(settings.seed, cell.members),
         who=[{"condition": "decoder", "seed": seed} for seed in cell.members],
-        watch=watch,
+        monitor=monitor,
         label="decoder",
     )
-    return encoders(cell, watch) + drawn
+    return encoders(cell, monitor) + drawn
 
 
 def reader(settings: Settings):
@@ -87,7 +87,7 @@ def reader(settings: Settings):
     return lambda key: rc.CNNEncoder(*ends, channels=settings.channels, width=settings.hidden, key=key)
 
 
-def encoders(cell: rc.Cell, watch) -> list[dict]:
+def encoders(cell: rc.Cell, monitor) -> list[dict]:
     """Train the encoders on the donut; one row per network."""
     import jax.numpy as jnp
 
@@ -96,11 +96,11 @@ def encoders(cell: rc.Cell, watch) -> list[dict]:
     precision = getattr(jnp, settings.precision)
     recipe = rc.Recipe(settings.encoder_steps, settings.batch, optimiser, compute=precision)
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
-    keys, split = rc.member_keys(settings.seed, cell.members), _hole.hole(settings, task)
-    trained = rc.population(task, split, reader(settings), keys, recipe, dials=dials, watch=watch, label="encoder")
+    keys, split = rc.member_keys(settings.seed, cell.members), shared.hole(settings, task)
+    trained = rc.population(task, split, reader(settings), keys, recipe, dials=dials, monitor=monitor, label="encoder")
     answers = rc.records(trained.model, task, task.combinations, key=rc.key(settings.seed, "test"))
     for seed, answer in zip(cell.members, answers, strict=True):
-        watch.recorded(f"encoder-{seed}", answer)
+        monitor.recorded(f"encoder-{seed}", answer)
     images = int(split.train.sum())
     meta = [{"condition": "encoder", "seed": seed, "images": images} for seed in cell.members]
     return rc.rows(trained, meta, [measures(settings, answer) for answer in answers])
@@ -117,7 +117,7 @@ def measures(settings: Settings, answer: rc.Record) -> dict:
     read = rc.Record(answer.z, answer.x, spread(answer.y), spread(answer.y_hat))
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
-    row: dict = {"peak_map": rc.peak_map(read), "codes": answer.y_hat[_hole.probes(inside)]}
+    row: dict = {"peak_map": rc.peak_map(read), "codes": answer.y_hat[shared.probes(inside)]}
     for name, place in {"donut": region.train, "hole": region.held_out, "interior": inside}.items():
         row[f"mse_{name}"] = rc.mse(answer.where(place))
         for tolerance in (0, 1):
@@ -128,16 +128,16 @@ def measures(settings: Settings, answer: rc.Record) -> dict:
 def controls(settings: Settings) -> list[dict]:
     """The encoder's measures on known systems and on an untrained encoder; then the same for the decoder."""
     task, key = reading(settings), rc.key(settings.seed, "test")
-    region = _hole.hole(settings, task)
+    region = shared.hole(settings, task)
     truth = rc.truth(task, task.combinations, key=key)
     systems = {
         "perfect": truth,
-        "blind": rc.blind(truth, int(_hole.probes(rc.interior(region, settings.rim))[1])),
+        "blind": rc.blind(truth, int(shared.probes(rc.interior(region, settings.rim))[1])),
         "nearest memory": rc.nearest_memory(truth, region.train),
-        "untrained": rc.record(_hole.newborn(settings, reader(settings)), task, task.combinations, key=key),
+        "untrained": rc.record(shared.newborn(settings, reader(settings)), task, task.combinations, key=key),
     }
     read = rc.control_rows(partial(measures, settings), systems)
-    drawn = [*_hole.controls(settings), _hole.untrained_row(settings, settings.depth)]
+    drawn = [*shared.controls(settings), shared.untrained_row(settings, settings.depth)]
     return [row | {"condition": "encoder"} for row in read] + [row | {"condition": "decoder"} for row in drawn]
 
 
@@ -199,7 +199,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for column, (condition, does) in enumerate(pictures.items()):
         rows = rc.pick(table, condition=condition).sort_values(["diverged_at", "seed"])
         firsts[condition] = rows.iloc[0]
-        sound = _show.sound(rows)
+        sound = figures.sound(rows)
         right = np.mean(np.stack(list(sound["peak_map"])) == 0, axis=0)
         image = plots.heat_map(axes[0, column], right, title=f"{condition}:\n{does}", low=0, high=1)
         plots.box(axes[0, column], settings.low, settings.high)

@@ -12,19 +12,19 @@ from math import log10
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
-POPULATION: dict[str, Callable[[_hole.HoleSettings], rc.Encoding]] = {
+POPULATION: dict[str, Callable[[shared.HoleSettings], rc.Encoding]] = {
     "one-hot": lambda s: rc.one_hot(s.size),
     "local bump": lambda s: rc.local_bump(s.size, s.sigma),
     "wide bump": lambda s: rc.local_bump(s.size, s.sigma, multiplier=9),
     "padded bump": lambda s: rc.padded_bump(s.size, s.sigma),
     "positional": lambda s: rc.positional(s.size),
 }
-RATE: dict[str, Callable[[_hole.HoleSettings], rc.Encoding]] = {
+RATE: dict[str, Callable[[shared.HoleSettings], rc.Encoding]] = {
     "rate": lambda _: rc.rate(),
     "scaled rate": lambda s: rc.scaled_rate(s.size),
 }
@@ -32,7 +32,7 @@ CODES = POPULATION | RATE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.SmallSettings):
+class Settings(shared.SmallSettings):
     pass
 
 
@@ -47,26 +47,26 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"code": code} for code in CODES])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, encode = cell.settings, CODES[cell.code](cell.settings)
-    task = _hole.grid(settings, encode)
-    return _hole.train(
+    task = shared.grid(settings, encode)
+    return shared.train(
         settings,
         task,
-        _hole.decoder(settings, settings.depth, encode),
-        splits=[_hole.donut(settings, task)] * len(cell.members),
+        shared.decoder(settings, settings.depth, encode),
+        splits=[shared.donut(settings, task)] * len(cell.members),
         keys=rc.member_keys(settings.seed, cell.members),
         who=[{"condition": cell.code, "seed": seed} for seed in cell.members],
-        watch=watch,
+        monitor=monitor,
     )[1]
 
 
 def controls(settings: Settings) -> list[dict]:
     untrained = [
-        _hole.untrained_row(settings, settings.depth, encode(settings)) | {"condition": code}
+        shared.untrained_row(settings, settings.depth, encode(settings)) | {"condition": code}
         for code, encode in CODES.items()
     ]
-    return [*_hole.controls(settings), *untrained]
+    return [*shared.controls(settings), *untrained]
 
 
 def fits(codes: Iterable[str], share: float):
@@ -79,23 +79,23 @@ CLAIMS = (
         "the decoder fails for every population code",
         "Whichever population code tells x and y apart, the decoder fits the donut and fails in the hole.",
         "Fig. 1b; section 3.2",
-        effect=rc.each({c: _show.minus("accuracy0_donut", "accuracy0_interior", condition=c) for c in POPULATION}),
+        effect=rc.each({c: figures.minus("accuracy0_donut", "accuracy0_interior", condition=c) for c in POPULATION}),
         above=0.5,
         unit="exact accuracy, donut minus interior",
         fits=fits(POPULATION, 0.95),
-        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
         over="codes",
     ),
     rc.Claim(
         "the decoder fails for plain numbers",
         "Encoded as plain numbers, x and y give an error in the hole of at least three times that on the donut.",
         "Fig. 1c",
-        effect=rc.each({code: _show.log_over("mse_hole", "mse_donut", condition=code) for code in RATE}),
+        effect=rc.each({code: figures.log_over("mse_hole", "mse_donut", condition=code) for code in RATE}),
         above=log10(3),
         unit="log10 of MSE in the hole over MSE on the donut",
         # These codes train slowly: the paper's own networks stop at ten times the error of the others.
         fits=fits(RATE, 0.8),
-        controls=_show.ERROR_CONTROLS,
+        controls=figures.ERROR_CONTROLS,
         over="codes",
     ),
     rc.Claim(
@@ -106,12 +106,12 @@ CLAIMS = (
         above=0.0,
         unit="log10 of the error in the hole, narrow over wide code",
         fits=(rc.fitted("accuracy1_donut", at_least=0.95, condition=("local bump", "wide bump")),),
-        controls=_show.ERROR_CONTROLS,
+        controls=figures.ERROR_CONTROLS,
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
     columns = {code: rc.pick(table, condition=code) for code in CODES}
-    dots = (_show.EXACT, _show.WITHIN_ONE, _show.ERROR_RATIO, _show.HOLE_ERROR)
-    return _show.figure(settings, table, columns, dots=dots)
+    dots = (figures.EXACT, figures.WITHIN_ONE, figures.ERROR_RATIO, figures.HOLE_ERROR)
+    return figures.figure(settings, table, columns, dots=dots)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.HoleSettings):
+class Settings(shared.HoleSettings):
     depths: tuple[int, ...] = (3,)
     """depths of the decoder; a claim must hold at every one of them"""
     width: int = 16
@@ -31,7 +31,7 @@ class Settings(_hole.HoleSettings):
         if not self.depths or len(set(self.depths)) != len(self.depths):
             raise rc.UserError(f"depths must be one or more different numbers, got {self.depths}")
         for depth in self.depths:
-            _hole.check_depth(depth)
+            shared.check_depth(depth)
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, steps=40, depths=(2,))
@@ -45,22 +45,22 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"depth": depth} for depth in settings.depths])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings, task = cell.settings, _hole.grid(cell.settings)
-    return _hole.train(
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, task = cell.settings, shared.grid(cell.settings)
+    return shared.train(
         settings,
         task,
-        _hole.decoder(settings, cell.depth),
-        splits=[_hole.donut(settings, task)] * len(cell.members),
+        shared.decoder(settings, cell.depth),
+        splits=[shared.donut(settings, task)] * len(cell.members),
         keys=rc.member_keys(settings.seed, cell.members),
         who=[{"condition": "donut", "depth": cell.depth, "seed": seed} for seed in cell.members],
-        watch=watch,
+        monitor=monitor,
     )[1]
 
 
 def controls(settings: Settings) -> list[dict]:
-    untrained = [_hole.untrained_row(settings, depth) | {"depth": depth} for depth in settings.depths]
-    return [*_hole.controls(settings), *untrained]
+    untrained = [shared.untrained_row(settings, depth) | {"depth": depth} for depth in settings.depths]
+    return [*shared.controls(settings), *untrained]
 
 
 FITS = (rc.each_of("depth", rc.fitted("accuracy1_donut", at_least=0.95)),)
@@ -70,33 +70,33 @@ CLAIMS = (
         "the decoder fails in the hole",
         "At every depth, a decoder given perfectly disentangled codes fits the donut and fails in the held-out centre.",
         "Fig. 1b; section 3.2; Fig. 10 for every depth",
-        effect=rc.each_of("depth", _show.minus("accuracy0_donut", "accuracy0_interior")),
+        effect=rc.each_of("depth", figures.minus("accuracy0_donut", "accuracy0_interior")),
         above=0.5,
         unit="exact accuracy, donut minus interior of the hole",
         fits=FITS,
-        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
         over="depths",
     ),
     rc.Claim(
         "the error sits in the hole",
         "The error is confined to the held-out square: it is at least ten times that of the training region.",
         "Fig. 1b,c",
-        effect=rc.each_of("depth", _show.log_over("mse_hole", "mse_donut")),
+        effect=rc.each_of("depth", figures.log_over("mse_hole", "mse_donut")),
         above=1.0,
         unit="log10 of MSE in the hole over MSE on the donut",
         fits=FITS,
-        controls=_show.ERROR_CONTROLS,
+        controls=figures.ERROR_CONTROLS,
         over="depths",
     ),
     rc.Claim(
         "exact placement is lost in the whole hole",
         "Over the whole hole, its rim included, most bumps are not placed exactly.",
         "Fig. 10 (samples)",
-        effect=rc.each_of("depth", _show.minus("accuracy0_donut", "accuracy0_hole")),
+        effect=rc.each_of("depth", figures.minus("accuracy0_donut", "accuracy0_hole")),
         above=0.5,
         unit="exact accuracy, donut minus whole hole",
         fits=FITS,
-        controls=_show.peak_controls("accuracy0_hole", _show.NOT_COMPOSING, at_most=0.1),
+        controls=figures.peak_controls("accuracy0_hole", figures.NOT_COMPOSING, at_most=0.1),
         over="depths",
     ),
 )
@@ -104,5 +104,5 @@ CLAIMS = (
 
 def figure(settings: Settings, table: pd.DataFrame):
     columns = {f"depth {depth}": rc.pick(table, depth=depth) for depth in settings.depths}
-    dots = (_show.EXACT, _show.WITHIN_ONE, _show.ERROR_RATIO)
-    return _show.figure(settings, table, columns, dots=dots)
+    dots = (figures.EXACT, figures.WITHIN_ONE, figures.ERROR_RATIO)
+    return figures.figure(settings, table, columns, dots=dots)

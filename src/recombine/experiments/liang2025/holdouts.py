@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ SHAPES = ("square", "corner", "cross", "random")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.SmallSettings):
+class Settings(shared.SmallSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.arm < 1:
@@ -58,12 +58,12 @@ def split(settings: Settings, shape: str, z: np.ndarray, key) -> rc.Split:
     return shapes[shape]()
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, task = cell.settings, bare(cell.settings)
-    data, _ = _hole.data_and_life(settings, cell.members)
+    data, _ = shared.data_and_life(settings, cell.members)
     sets = [{shape: split(settings, shape, task.combinations, key) for shape in SHAPES} for key in data]
-    trained, rows = _hole.train_conditions(
-        settings, task, _hole.decoder(settings, settings.depth), members=cell.members, sets=sets, watch=watch
+    trained, rows = shared.train_conditions(
+        settings, task, shared.decoder(settings, settings.depth), members=cell.members, sets=sets, monitor=monitor
     )
     answers = rc.records(trained.model, task, task.combinations, key=rc.key(settings.seed, "test"))
     parts = [one[shape] for shape in SHAPES for one in sets]
@@ -82,7 +82,7 @@ def bare(settings: Settings) -> rc.Task:
 
 def unseen(settings: Settings, answer: rc.Record, part: rc.Split) -> dict:
     """Placement on the cells of this shape that were not trained on, and which they are."""
-    held_out = _hole.bright(settings, answer).where(part.held_out)
+    held_out = shared.bright(settings, answer).where(part.held_out)
     return {
         "accuracy0_unseen": rc.peak_accuracy(held_out, 0),
         "accuracy1_unseen": rc.peak_accuracy(held_out, 1),
@@ -93,7 +93,7 @@ def unseen(settings: Settings, answer: rc.Record, part: rc.Split) -> dict:
 
 def controls(settings: Settings) -> list[dict]:
     """A perfect solver, a pure memoriser and an untrained network, for each shape."""
-    perfect, untrained = _hole.truth(settings), _hole.untrained(settings, settings.depth)
+    perfect, untrained = shared.truth(settings), shared.untrained(settings, settings.depth)
     rows = []
     for shape in SHAPES:
         part = split(settings, shape, perfect.z, rc.key(settings.seed, "control split"))
@@ -118,7 +118,7 @@ def fails(shape: str, says: str, source: str) -> rc.Claim:
         f"the decoder fails with a {shape} held out",
         says,
         source,
-        effect=_show.minus("accuracy0_trained", "accuracy0_unseen", condition=shape),
+        effect=figures.minus("accuracy0_trained", "accuracy0_unseen", condition=shape),
         above=0.5,
         unit="exact accuracy, trained minus held out",
         fits=learnt(shape),
@@ -169,7 +169,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             low=0,
             high=1,
         )
-        sound = _show.sound(rows)
+        sound = figures.sound(rows)
         misplaced = np.mean(np.stack(list(sound["peak_map"])), axis=0)
         image = plots.heat_map(axes[1, column], misplaced, title="misplaced by", low=0, high=settings.size / 2)
         groups = {"trained": "accuracy0_trained", "unseen": "accuracy0_unseen", "± 1": "accuracy1_unseen"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt, train
 from recombine.experiments.liang2025.stripes import Settings as StripeSettings
 
@@ -38,8 +38,8 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    trained, rows = train(cell, (DONUT, STRIPES), watch)
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    trained, rows = train(cell, (DONUT, STRIPES), monitor)
 
     def found(i: int) -> dict:  # one network at a time: the activations of all would not fit
         return rc.nan_if_diverged(
@@ -51,7 +51,7 @@ def run(cell: rc.Cell, watch) -> list[dict]:
 
 def recorded(settings: Settings, network) -> rc.Record:
     """The answers of one network to every pair (x, y), with the activations of every hidden layer."""
-    task, kept = _hole.grid(settings), [f"layer{i}" for i in range(settings.depth + 1)]
+    task, kept = shared.grid(settings), [f"layer{i}" for i in range(settings.depth + 1)]
     z = task.combinations[rc.whole(task.combinations)]
     return rc.record(network, task, z, key=rc.key(settings.seed, "test"), keep=kept)
 
@@ -78,7 +78,7 @@ def on_layer(answer: rc.Record, layer: np.ndarray, region: rc.Split) -> dict[str
 
 def controls(settings: Settings) -> list[dict]:
     """The measures on the truth, on noise, on sums of one code per part, on a memoriser, and before training."""
-    truth = _hole.bright(settings, _hole.truth(settings))
+    truth = shared.bright(settings, shared.truth(settings))
     x, y = truth.z.T
     noise = rc.rng(settings.seed, "noise").normal(size=truth.y.shape)
     systems = {
@@ -86,26 +86,26 @@ def controls(settings: Settings) -> list[dict]:
         "noise": truth.answering(noise),
         "additive": truth.answering(noise[x] + noise[settings.size + y]),
         "nearest memory": rc.nearest_memory(truth, rc.square(truth.z, settings.low, settings.high).train),
-        "untrained": recorded(settings, _hole.newborn(settings, _hole.decoder(settings, settings.depth))),
+        "untrained": recorded(settings, shared.newborn(settings, shared.decoder(settings, settings.depth))),
     }
     return rc.control_rows(lambda system: geometry(settings, system), systems)
 
 
 VOLUME = (
-    _show.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
-    _show.output_reads("nearest memory", "hole_depth", at_most=-0.6),
+    figures.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
+    figures.output_reads("nearest memory", "hole_depth", at_most=-0.6),
 )
 ADDITIVE = (
-    _show.output_reads("additive", "additive", at_least=0.999),
-    _show.output_reads("noise", "additive", at_most=0.3),
+    figures.output_reads("additive", "additive", at_least=0.999),
+    figures.output_reads("noise", "additive", at_most=0.3),
 )
 # Noise is not asked for a low score: random directions in many dimensions are nearly orthogonal, so that it reads .98.
-FACTORS = (_show.output_reads("perfect", "factorisation", at_least=0.99),)
+FACTORS = (figures.output_reads("perfect", "factorisation", at_least=0.99),)
 PROBE = (
-    _show.output_reads("noise", "probe", at_most=0.2),
+    figures.output_reads("noise", "probe", at_most=0.2),
     rc.Check(
         "probe of the control perfect minus that of noise",
-        lambda t: _show.output_of(t, "perfect", "probe") - _show.output_of(t, "noise", "probe"),
+        lambda t: figures.output_of(t, "perfect", "probe") - figures.output_of(t, "noise", "probe"),
         at_least=0.2,
     ),
 )
@@ -113,13 +113,13 @@ PROBE = (
 
 def fall(measure: str, condition: str):
     """From the first hidden layer to the last."""
-    first, last = (_show.layer(measure, place, condition=condition) for place in (0, -2))
+    first, last = (figures.layer(measure, place, condition=condition) for place in (0, -2))
     return lambda t: first(t) - last(t)
 
 
 def contrast(measure: str):
     """The last hidden layer of the composing network minus that of the failing one."""
-    composing, failing = (_show.layer(measure, -2, condition=name) for name in (STRIPES, DONUT))
+    composing, failing = (figures.layer(measure, -2, condition=name) for name in (STRIPES, DONUT))
     return lambda t: composing(t) - failing(t)
 
 
@@ -128,7 +128,7 @@ CLAIMS = (
         "the volume collapses in the hole",
         "In the last hidden layer of the failing network, the volume element collapses over the hole.",
         "Fig. 2e,f",
-        effect=_show.layer("hole_depth", -2, condition=DONUT),
+        effect=figures.layer("hole_depth", -2, condition=DONUT),
         below=-0.6,
         unit="decades of volume in the hole over the donut, last hidden layer",
         fits=learnt(DONUT),
@@ -138,7 +138,7 @@ CLAIMS = (
         "the volume stays even where the network composes",
         "With stripes the volume element of the last hidden layer stays within 0.35 decades through the hole.",
         "Fig. 4d",
-        effect=lambda t: _show.layer("hole_depth", -2, condition=STRIPES)(t).abs(),
+        effect=lambda t: figures.layer("hole_depth", -2, condition=STRIPES)(t).abs(),
         below=0.35,
         unit="decades of volume gained or lost in the hole, last hidden layer",
         fits=learnt(STRIPES),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _corner, _hole, _show
+from recombine.experiments.liang2025 import corner, figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ FITS = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_corner.CornerSettings):
+class Settings(corner.CornerSettings):
     """A corner held out, and three kinds of network."""
 
     size: int = 12
@@ -71,7 +71,7 @@ class Settings(_corner.CornerSettings):
         for depths in (self.pixel_depths, self.transformer_depths, self.cnn_depths):
             if not depths or min(depths) < 1 or len(set(depths)) != len(depths):
                 raise rc.UserError(f"depths must be one or more different numbers from 1 on, got {depths}")
-        _hole.check_depth(min(self.cnn_depths))
+        shared.check_depth(min(self.cnn_depths))
 
 
 _SHORT = {"pixel_steps": 20, "transformer_steps": 20, "cnn_steps": 20}
@@ -121,37 +121,37 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, kinds(settings))
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, plan = cell.settings, plans(cell.settings)[cell.network]
-    task, split = _corner.grid(settings), _corner.corner(settings)
+    task, split = corner.grid(settings), corner.corner(settings)
     keys = rc.member_keys(settings.seed, cell.members)
     recipe = rc.Recipe(plan.steps, plan.batch, rc.adamw_cosine)
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     label = f"{cell.network} {cell.depth}"
-    trained = rc.population(task, split, plan.make(cell.depth), keys, recipe, dials=dials, watch=watch, label=label)
-    answers = _corner.answers(settings, trained.model)
+    trained = rc.population(task, split, plan.make(cell.depth), keys, recipe, dials=dials, monitor=monitor, label=label)
+    answers = corner.answers(settings, trained.model)
     for seed, answer in zip(cell.members, answers, strict=True):
-        watch.recorded(f"{label}-{seed}", answer)
+        monitor.recorded(f"{label}-{seed}", answer)
     meta = [{"condition": cell.network, "depth": cell.depth, "seed": seed} for seed in cell.members]
     return rc.rows(trained, meta, [measures(settings, answer) for answer in answers])
 
 
 def measures(settings: Settings, answer: rc.Record) -> dict:
     """Error and peak accuracy on the L and in the corner, the error of each pair, and three answers in the corner."""
-    inside = _corner.corner(settings).held_out
-    maps = {"error_map": rc.error_map(answer), "samples": answer.y_hat[_hole.probes(inside)]}
-    return maps | _corner.measures(settings, answer)
+    inside = corner.corner(settings).held_out
+    maps = {"error_map": rc.error_map(answer), "samples": answer.y_hat[shared.probes(inside)]}
+    return maps | corner.measures(settings, answer)
 
 
 def controls(settings: Settings) -> list[dict]:
     """The measures on a perfect solver, a fixed answer, two memorisers, and untrained networks of every kind."""
 
     def untrained(network: str, depth: int) -> dict:
-        born = _corner.newborn(settings, plans(settings)[network].make(depth))
+        born = corner.newborn(settings, plans(settings)[network].make(depth))
         who = {"system": "untrained", "condition": network, "depth": depth, "seed": 0}
-        return who | measures(settings, _corner.answers(settings, born)[0])
+        return who | measures(settings, corner.answers(settings, born)[0])
 
-    known = rc.control_rows(partial(measures, settings), _corner.known(settings))
+    known = rc.control_rows(partial(measures, settings), corner.known(settings))
     return known + [untrained(**kind) for kind in kinds(settings)]
 
 
@@ -163,7 +163,7 @@ def by_depth(network: str, effect):
 def judged(network: str, effect) -> dict:
     """What the claims have in common: at every depth, of networks that fitted the L."""
     fits = by_depth(network, rc.fitted("accuracy1_l", at_least=FITS))
-    controls = _corner.placed(_show.NOT_COMPOSING)
+    controls = corner.placed(figures.NOT_COMPOSING)
     return {"effect": by_depth(network, effect), "fits": (fits,), "controls": controls, "over": "depths"}
 
 
@@ -180,7 +180,7 @@ CLAIMS = (
         "a CNN does not compose in the corner",
         "The convolutional decoder, trained on the same L, fits it and fails in the corner.",
         "the released repository; Fig. 1b for a hole",
-        **judged(CNN, _show.minus("accuracy1_l", "accuracy1_corner")),
+        **judged(CNN, figures.minus("accuracy1_l", "accuracy1_corner")),
         above=0.5,
         unit="accuracy within 1 pixel, L minus corner",
     ),
@@ -203,7 +203,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     figure, axes = plots.panels(rows=5, columns=len(shown) + 1)
     for column, (name, depth) in enumerate(shown):
         rows = rc.pick(table, condition=name, depth=depth).sort_values(["diverged_at", "seed"])
-        sound = _show.sound(rows)
+        sound = figures.sound(rows)
         errors = np.mean(np.stack(list(sound["error_map"])), axis=0)
         image = plots.error_map(axes[0, column], errors, title=f"{name},\ndepth {depth}")
         plots.box(axes[0, column], settings.start, settings.size - 1)

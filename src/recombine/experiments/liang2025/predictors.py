@@ -13,17 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _donut, _hole
-from recombine.experiments.liang2025._families import (
-    BUMPS,
-    DONUT,
-    STRIPES,
-    Family,
-    families,
-    penalised,
-    training_set,
-)
+from recombine.experiments.liang2025 import donut, shared
 from recombine.experiments.liang2025.encodings import CODES
+from recombine.experiments.liang2025.families import BUMPS, DONUT, STRIPES, Family, families, penalised, training_set
 from recombine.experiments.liang2025.rendering import ABLATIONS
 
 if TYPE_CHECKING:
@@ -35,7 +27,7 @@ LEARNT = 0.9
 """the share of its training bumps that a network must place within one pixel to count"""
 MARGIN = 0.5
 OUTCOME = "accuracy1_hole"
-MEANING = _donut.MEANING | {
+MEANING = donut.MEANING | {
     "volume_spread": "unevenness of the last hidden layer's volume element",
     "probe": "R2 of a probe from one half of the donut to the other",
     "or_like": "OR-like minus AND-like likeness of hidden activations",
@@ -44,7 +36,7 @@ MEANING = _donut.MEANING | {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.SmallSettings):
+class Settings(shared.SmallSettings):
     size: int = 12
     """side of the picture in pixels, a multiple of 4"""
     high: int = 8
@@ -65,7 +57,7 @@ class Settings(_hole.SmallSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for depth in self.depths:
-            _hole.check_depth(depth)
+            shared.check_depth(depth)
         for names, known in ((self.codes, CODES), (self.ablations, ABLATIONS)):
             if not names or len(set(names)) < len(names) or not set(names) <= set(known):
                 raise rc.UserError(f"choose different ones among {', '.join(known)}; got {names}")
@@ -89,27 +81,27 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"family": i} for i in range(len(families(settings)))])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     import jax.numpy as jnp
 
     settings, family = cell.settings, families(cell.settings)[cell.family]
     encode = CODES[family.code](settings)
-    task = _hole.grid(settings, encode)
-    data, life = _hole.data_and_life(settings, cell.members)
+    task = shared.grid(settings, encode)
+    data, life = shared.data_and_life(settings, cell.members)
     ways = [(shown, penalty) for shown in family.shown for penalty in family.ablations]
     who = [
         {"condition": family.name, "shown": shown, "penalty": penalty, "seed": seed}
         for shown, penalty in ways
         for seed in cell.members
     ]
-    trained, rows = _hole.train(
+    trained, rows = shared.train(
         settings,
         task,
         family.make(settings, 2 * encode.size),
         splits=[training_set(settings, shown, task, key) for shown, _ in ways for key in data],
         keys=jnp.concatenate([life] * len(ways)),
         who=who,
-        watch=watch,
+        monitor=monitor,
         **penalised(family, who),
     )
     found = zip(rows, on_donut(settings, family, task, trained.model), strict=True)
@@ -127,19 +119,19 @@ def on_donut(settings: Settings, family: Family, task: rc.Task, models) -> list[
     import equinox as eqx
     import jax
 
-    from recombine.experiments.liang2025 import _units
+    from recombine.experiments.liang2025 import unit_model
 
     z, key = task.combinations[rc.whole(task.combinations)], rc.key(settings.seed, "test")
     x, _ = task.sample(jax.numpy.asarray(z[0]), key)
-    some = _units.some(models, family.layer, UNITS, x, rc.key(settings.seed, "units"))
+    some = unit_model.some(models, family.layer, UNITS, x, rc.key(settings.seed, "units"))
     leaves = [np.asarray(a) for a in jax.tree.leaves(eqx.filter(models, eqx.is_inexact_array))]
     norms = np.log10(sum((a.reshape(len(a), -1) ** 2).sum(axis=1) for a in leaves)) / 2
     answers = rc.records(some, task, z, key=key, keep=["units"])
 
     def measured(answer: rc.Record, norm: float) -> dict:
         if not np.isfinite(answer.acts["units"]).all():  # it diverged
-            return dict.fromkeys(_donut.EXPECTED, np.nan)
-        return _donut.seen(settings, _hole.bright(settings, answer), answer.acts["units"]) | {"norm": float(norm)}
+            return dict.fromkeys(donut.EXPECTED, np.nan)
+        return donut.seen(settings, shared.bright(settings, answer), answer.acts["units"]) | {"norm": float(norm)}
 
     return [measured(answer, norm) for answer, norm in zip(answers, norms, strict=True)]
 
@@ -149,13 +141,13 @@ def controls(settings: Settings) -> list[dict]:
 
     def untrained(family: Family) -> dict:
         encode = CODES[family.code](settings)
-        task = _hole.grid(settings, encode)
+        task = shared.grid(settings, encode)
         born = rc.newborn(family.make(settings, 2 * encode.size), rc.key(settings.seed, "untrained")[None])
         z = task.combinations[rc.whole(task.combinations)]
         (answer,) = rc.records(born, task, z, key=rc.key(settings.seed, "test"))
         known = rc.square(z, settings.low, settings.high).train
         row = {"system": "untrained", "condition": family.name, "seed": 0}
-        return row | _hole.measures(settings, answer, known) | on_donut(settings, family, task, born)[0]
+        return row | shared.measures(settings, answer, known) | on_donut(settings, family, task, born)[0]
 
     return [untrained(family) for family in families(settings)]
 
@@ -204,33 +196,33 @@ def claim(column: str, sign: int) -> rc.Claim:
     )
 
 
-CLAIMS = tuple(claim(column, sign) for column, sign in _donut.EXPECTED.items())
+CLAIMS = tuple(claim(column, sign) for column, sign in donut.EXPECTED.items())
 
 
 def figure(settings: Settings, table: pd.DataFrame):
     """The measures ranked by how well they predict, and the best of them against placement in the hole."""
     from matplotlib.figure import Figure
 
-    found = {column: correlation(column)(table).to_numpy() for column in (*_donut.EXPECTED, "chance")}
+    found = {column: correlation(column)(table).to_numpy() for column in (*donut.EXPECTED, "chance")}
     ranked = sorted(found, key=lambda column: abs(np.nan_to_num(np.mean(found[column]))))
     picture = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = picture.subplots(1, 2, width_ratios=(1.5, 1))
     for place, column in enumerate(ranked):
-        sign = _donut.EXPECTED.get(column, 0)
+        sign = donut.EXPECTED.get(column, 0)
         shown = min(sign * bound for bound in rc.interval(found[column])) > MARGIN
         colour = rc.plots.GOOD if shown else rc.plots.NEUTRAL
         left.plot(found[column], np.full(len(found[column]), place), "o", color=colour, alpha=0.35, markersize=4)
         left.plot(over_networks(table, column)[1:], [place - 0.25] * 2, color=colour, linewidth=1, alpha=0.7)
         left.plot(rc.interval(found[column]), [place, place], color=colour, linewidth=2.5)
     signs = {+1: "(expected right)", -1: "(expected left)"}
-    names = [f"{MEANING[c]} {signs[_donut.EXPECTED[c]]}" if c in MEANING else CHANCE for c in ranked]
+    names = [f"{MEANING[c]} {signs[donut.EXPECTED[c]]}" if c in MEANING else CHANCE for c in ranked]
     left.set_yticks(range(len(ranked)), names)
     left.axvline(0, color="black", linewidth=0.6)
     for margin in (-MARGIN, MARGIN):
         left.axvline(margin, color="black", linewidth=0.6, linestyle="dotted")
     left.set(xlim=(-1.05, 1.05), xlabel="rank correlation with placement in the hole; one dot per seed")
     left.set_title("intervals: thick over seeds, thin over ways to train")
-    rows, best = learnt(table), next(c for c in reversed(ranked) if c in _donut.EXPECTED)
+    rows, best = learnt(table), next(c for c in reversed(ranked) if c in donut.EXPECTED)
     for shown, marker in ((DONUT, "o"), (STRIPES, "s"), (BUMPS, "x")):
         some = rows[rows["shown"] == shown]
         right.plot(some[best], some[OUTCOME], marker, label=f"shown {shown}", alpha=0.6, markersize=4)

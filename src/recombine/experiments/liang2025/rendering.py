@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _corner, _show
+from recombine.experiments.liang2025 import corner, figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ PENALISED = ("entropy", "variance", "both")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_corner.CornerSettings):
+class Settings(corner.CornerSettings):
     """A corner held out, and a factorised-embedding network."""
 
     start: int = 5
@@ -70,21 +70,21 @@ def rendering(settings: Settings):
     return lambda key: rc.Rendering(settings.size, channels=settings.channels, key=key)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     import jax.numpy as jnp
 
-    settings, task = cell.settings, _corner.grid(cell.settings)
+    settings, task = cell.settings, corner.grid(cell.settings)
     who = [{"condition": name, "seed": seed} for name in ABLATIONS for seed in cell.members]
     on = np.array([ABLATIONS[one["condition"]] for one in who])
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     dials |= {"entropy": settings.entropy * on[:, 0], "variance": settings.variance * on[:, 1]}
     penalty = rc.weighted(rc.Ramp(settings.ramp, 2 * settings.ramp))
     keys = jnp.concatenate([rc.member_keys(settings.seed, cell.members)] * len(ABLATIONS))
-    recipe, split = rc.Recipe(settings.steps, settings.batch, penalty=penalty), _corner.corner(settings)
-    trained = rc.population(task, split, rendering(settings), keys, recipe, dials=dials, watch=watch)
-    answers = _corner.answers(settings, trained.model)
+    recipe, split = rc.Recipe(settings.steps, settings.batch, penalty=penalty), corner.corner(settings)
+    trained = rc.population(task, split, rendering(settings), keys, recipe, dials=dials, monitor=monitor)
+    answers = corner.answers(settings, trained.model)
     for one, answer in zip(who, answers, strict=True):
-        watch.recorded(f"{one['condition']}-{one['seed']}", answer)
+        monitor.recorded(f"{one['condition']}-{one['seed']}", answer)
     return rc.rows(trained, who, measures(settings, trained.model, answers))
 
 
@@ -92,7 +92,7 @@ def measures(settings: Settings, models, answers: list[rc.Record]) -> list[dict]
     """Error and peak accuracy of each network's answers, and the shape of the pictures that it has stored."""
     tables = rc.tables(models)
     stored = [{name: a[i] for name, a in tables.items()} for i in range(len(answers))]
-    return [_corner.measures(settings, a) | embedding(settings, s) for a, s in zip(answers, stored, strict=True)]
+    return [corner.measures(settings, a) | embedding(settings, s) for a, s in zip(answers, stored, strict=True)]
 
 
 def embedding(settings: Settings, stored: dict[str, np.ndarray]) -> dict:
@@ -104,13 +104,13 @@ def embedding(settings: Settings, stored: dict[str, np.ndarray]) -> dict:
 
 def controls(settings: Settings) -> list[dict]:
     """The measures on an untrained network and on known systems: a perfect one, which stores bands, and others."""
-    known = rc.control_rows(partial(_corner.measures, settings), _corner.known(settings))
+    known = rc.control_rows(partial(corner.measures, settings), corner.known(settings))
     bands = np.broadcast_to(np.eye(settings.size)[:, None, :], (settings.size,) * 3)
     noise = rc.rng(settings.seed, "noise").normal(size=bands.shape)
     for row in known:
         row["bands"] = rc.vertical_share(bands if row["system"] == "perfect" else noise)
-    born = _corner.newborn(settings, rendering(settings))
-    untrained = measures(settings, born, _corner.answers(settings, born))[0]
+    born = corner.newborn(settings, rendering(settings))
+    untrained = measures(settings, born, corner.answers(settings, born))[0]
     return [*known, {"system": "untrained", "seed": 0} | untrained]
 
 
@@ -119,8 +119,8 @@ def fits(*ablations: str):
     return rc.fitted("accuracy1_l", at_least=0.9, condition=ablations)
 
 
-PLACED = _corner.placed(("blind", "nearest memory"))
-BANDS = _show.peak_controls("bands", ("blind",), at_most=0.3)
+PLACED = corner.placed(("blind", "nearest memory"))
+BANDS = figures.peak_controls("bands", ("blind",), at_most=0.3)
 ERRORS = {
     "corner": (rc.reads("perfect", "mse_corner", at_most=0.0), rc.reads("nearest memory", "mse_corner", at_least=1e-4)),
     "l": (rc.reads("perfect", "mse_l", at_most=0.0), rc.reads("blind", "mse_l", at_least=1e-4)),
@@ -152,7 +152,7 @@ CLAIMS = (
         "unregularised rendering does not compose",
         "Without penalties the same network fits the L and fails in the corner.",
         "Fig. 3d",
-        effect=_show.minus("accuracy1_l", "accuracy1_corner", condition="none"),
+        effect=figures.minus("accuracy1_l", "accuracy1_corner", condition="none"),
         above=0.5,
         unit="accuracy within 1 pixel, L minus corner",
         fits=(fits("none"),),

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments._seeds import Seeded
-from recombine.experiments.liang2025 import _show
+from recombine.experiments.liang2025 import figures
+from recombine.experiments.seeds import Seeded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,15 +92,15 @@ def mlp(settings: Settings):
     return lambda key: rc.MLPDecoder(2, side, width=settings.width, depth=settings.depth, key=key)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, task = cell.settings, turning(cell.settings)
     split = rc.gap(task.combinations, settings.low, settings.high)
     recipe = rc.Recipe(settings.steps, optimiser=rc.adamw_cosine)
     keys, dials = rc.member_keys(settings.seed, cell.members), {"learning_rate": settings.learning_rate}
-    trained = rc.population(task, split, mlp(settings), keys, recipe, dials=dials, watch=watch)
+    trained = rc.population(task, split, mlp(settings), keys, recipe, dials=dials, monitor=monitor)
     answers = rc.records(trained.model, task, task.combinations, key=rc.key(settings.seed, "test"))
     for seed, answer in zip(cell.members, answers, strict=True):
-        watch.recorded(f"seed-{seed}", answer)
+        monitor.recorded(f"seed-{seed}", answer)
     return rc.rows(trained, [{"seed": seed} for seed in cell.members], [measures(settings, a) for a in answers])
 
 
@@ -152,7 +152,7 @@ CLAIMS = (
         "the error peaks in the gap of angles",
         "The error peaks in the gap: it is at least eight times that on the angles seen.",
         "Fig. 9a",
-        effect=_show.log_over("mse_gap", "mse_seen"),
+        effect=figures.log_over("mse_gap", "mse_seen"),
         above=log10(8),
         unit="log10 of the error in the gap over the error outside it",
         fits=FITS,
@@ -165,7 +165,7 @@ CLAIMS = (
         "the gap of angles is filled with a mixture of its edges",
         "In the middle of the gap the answer is like a mixture of the two edges rather than like the rotated digit.",
         "Fig. 9c, 9d",
-        effect=_show.minus("r_mixture", "r_truth"),
+        effect=figures.minus("r_mixture", "r_truth"),
         above=0.1,
         unit="correlation with the mixture of the edges, minus with the truth",
         fits=FITS,

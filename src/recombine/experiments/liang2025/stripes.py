@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_hole.SmallSettings):
+class Settings(shared.SmallSettings):
     bumps: int = 16
     """bumps from the donut that join the stripes"""
     steps: int = 600
@@ -49,7 +49,7 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     """What one seed is trained on in each condition; the two small sets are equally large."""
     import jax
 
-    region = _hole.hole(settings, _hole.grid(settings))
+    region = shared.hole(settings, shared.grid(settings))
     whole = rc.whole(region.combinations)
     few, many = jax.random.split(key)
     some = rc.draw(region.train & whole, settings.bumps, few)
@@ -58,27 +58,27 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     return {name: rc.narrow(region, rows) for name, rows in kept.items()}
 
 
-def train(cell: rc.Cell, names: Sequence[str], watch):
+def train(cell: rc.Cell, names: Sequence[str], monitor):
     """The networks of some conditions in one population, and their rows."""
     settings = cell.settings
-    data, _ = _hole.data_and_life(settings, cell.members)
+    data, _ = shared.data_and_life(settings, cell.members)
     sets = [training_sets(settings, key) for key in data]
-    return _hole.train_conditions(
+    return shared.train_conditions(
         settings,
-        _hole.grid(settings),
-        _hole.decoder(settings, settings.depth),
+        shared.grid(settings),
+        shared.decoder(settings, settings.depth),
         members=cell.members,
         sets=[{name: one[name] for name in names} for one in sets],
-        watch=watch,
+        monitor=monitor,
     )
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    return train(cell, (DONUT, STRIPES, BUMPS), watch)[1]
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    return train(cell, (DONUT, STRIPES, BUMPS), monitor)[1]
 
 
 def controls(settings: Settings) -> list[dict]:
-    return [*_hole.controls(settings), _hole.untrained_row(settings, settings.depth)]
+    return [*shared.controls(settings), shared.untrained_row(settings, settings.depth)]
 
 
 EQUAL_DATA = rc.Check(
@@ -102,7 +102,7 @@ CLAIMS = (
         above=0.8,
         unit="accuracy within 1 pixel, whole hole",
         fits=learnt(STRIPES),
-        controls=_show.peak_controls("accuracy1_hole", _show.NOT_COMPOSING, at_most=0.5),
+        controls=figures.peak_controls("accuracy1_hole", figures.NOT_COMPOSING, at_most=0.5),
     ),
     rc.Claim(
         "stripes beat equally many bumps",
@@ -113,7 +113,7 @@ CLAIMS = (
         unit="exact accuracy in the interior, stripes minus bumps only",
         preconditions=(EQUAL_DATA,),
         fits=learnt(STRIPES, BUMPS),
-        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
     ),
     rc.Claim(
         "stripes and a few bumps beat all bumps",
@@ -123,11 +123,11 @@ CLAIMS = (
         above=0.5,
         unit="exact accuracy in the interior, stripes minus donut",
         fits=learnt(STRIPES, DONUT),
-        controls=_show.peak_controls("accuracy0_interior", _show.NOT_COMPOSING, at_most=0.1),
+        controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
     columns = {name: rc.pick(table, condition=name) for name in (DONUT, BUMPS, STRIPES)}
-    return _show.figure(settings, table, columns, good=[STRIPES])
+    return figures.figure(settings, table, columns, good=[STRIPES])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt, train
 from recombine.experiments.liang2025.stripes import Settings as StripeSettings
 
@@ -37,10 +37,10 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings = cell.settings
-    trained, rows = train(cell, (DONUT, STRIPES), watch)
-    task = _hole.grid(settings)
+    trained, rows = train(cell, (DONUT, STRIPES), monitor)
+    task = shared.grid(settings)
     z = task.combinations[rc.whole(task.combinations)]
     answers = rc.records(trained.model, task, z, key=rc.key(settings.seed, "test"))
     return [row | measured(settings, row, answer) for row, answer in zip(rows, answers, strict=True)]
@@ -49,7 +49,7 @@ def run(cell: rc.Cell, watch) -> list[dict]:
 def measured(settings: Settings, row: dict, answer: rc.Record) -> dict:
     """Kinship, or NaN for a network that diverged, whose answers have none."""
     finite = answer if row["diverged_at"] < 0 else answer.answering(answer.y)
-    return rc.nan_if_diverged(kinship(settings, _hole.bright(settings, finite), row["seed"]), row["diverged_at"])
+    return rc.nan_if_diverged(kinship(settings, shared.bright(settings, finite), row["seed"]), row["diverged_at"])
 
 
 def kinship(settings: Settings, answer: rc.Record, seed: int) -> dict:
@@ -69,21 +69,21 @@ def kinship(settings: Settings, answer: rc.Record, seed: int) -> dict:
         "pf": rc.pf_coefficient(kernel, answer.z),
         "or_agreement": rc.agreement(likeness, rc.or_kernel(cells, known, soft)),
         "and_agreement": rc.agreement(likeness, rc.and_kernel(cells, known, soft)),
-        "sums": sums[_hole.probes(inside)],
+        "sums": sums[shared.probes(inside)],
     }
 
 
 def controls(settings: Settings) -> list[dict]:
     """The same measures on a perfect solver, a memoriser that superposes in the hole, one fixed answer, no training."""
-    truth = _hole.bright(settings, _hole.truth(settings))
+    truth = shared.bright(settings, shared.truth(settings))
     region = rc.square(truth.z, settings.low, settings.high)
-    shown = _hole.probes(rc.interior(region, settings.rim))
+    shown = shared.probes(rc.interior(region, settings.rim))
     sums = rc.memory_superposition(truth, region.train)
     systems = {
         "perfect": truth,
         "superposition": truth.answering(np.where(region.train[:, None, None], truth.y, sums)),
         "blind": rc.blind(truth, int(shown[1])),
-        "untrained": _hole.bright(settings, _hole.untrained(settings, settings.depth)),
+        "untrained": shared.bright(settings, shared.untrained(settings, settings.depth)),
     }
     return rc.control_rows(lambda system: {"samples": system.y_hat[shown], **kinship(settings, system, 0)}, systems)
 
@@ -115,7 +115,7 @@ CLAIMS = (
         "the failure is a superposition of memories",
         "What the failing network draws in the hole is the sum of its memories that share x and those that share y.",
         "Fig. 1d; section 3.3",
-        effect=_show.minus("r_sum", "r_shuffled", condition=DONUT),
+        effect=figures.minus("r_sum", "r_shuffled", condition=DONUT),
         above=0.1,
         unit="correlation with its own sum of memories, minus with another cell's",
         fits=learnt(DONUT),
@@ -125,7 +125,7 @@ CLAIMS = (
         "the failing network does not draw the truth",
         "The failing network's answers resemble sums of memories and not the bump that was asked for.",
         "Fig. 1d",
-        effect=_show.minus("r_sum", "r_truth", condition=DONUT),
+        effect=figures.minus("r_sum", "r_truth", condition=DONUT),
         above=0.3,
         unit="correlation with the sum of memories, minus with the truth",
         fits=learnt(DONUT),
@@ -135,7 +135,7 @@ CLAIMS = (
         "the composing network draws the truth",
         "A network trained with stripes draws the truth in the hole and not a sum of memories.",
         "section 4.2 (by contrast)",
-        effect=_show.minus("r_truth", "r_sum", condition=STRIPES),
+        effect=figures.minus("r_truth", "r_sum", condition=STRIPES),
         above=0.3,
         unit="correlation with the truth, minus with the sum of memories",
         fits=learnt(STRIPES),
@@ -146,7 +146,7 @@ CLAIMS = (
         "The failing network's answers in the hole are like its answers to training pairs that share x OR y, more than"
         " to pairs that share x AND y.",
         "Fig. 1e; Fig. 8; section 3.3",
-        effect=_show.minus("or_agreement", "and_agreement", condition=DONUT),
+        effect=figures.minus("or_agreement", "and_agreement", condition=DONUT),
         above=0.1,
         unit="agreement of answers' cosines with the soft OR kernel, minus with the soft AND kernel",
         fits=learnt(DONUT),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import _hole, _show
+from recombine.experiments.liang2025 import figures, shared
 from recombine.experiments.liang2025.amounts import Settings as AmountSettings
 from recombine.experiments.liang2025.amounts import condition, encoding, training_sets
 from recombine.experiments.liang2025.stripes import DONUT
@@ -45,16 +45,16 @@ def conditions(settings: Settings) -> tuple[str, ...]:
     return (*map(condition, settings.bumps), DONUT)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, encode = cell.settings, encoding(cell.settings)
-    task, (data, _) = _hole.grid(settings, encode), _hole.data_and_life(settings, cell.members)
-    trained, rows = _hole.train_conditions(
+    task, (data, _) = shared.grid(settings, encode), shared.data_and_life(settings, cell.members)
+    trained, rows = shared.train_conditions(
         settings,
         task,
-        _hole.decoder(settings, settings.depth, encode),
+        shared.decoder(settings, settings.depth, encode),
         members=cell.members,
-        sets=[training_sets(settings, key) | {DONUT: _hole.donut(settings, task)} for key in data],
-        watch=watch,
+        sets=[training_sets(settings, key) | {DONUT: shared.donut(settings, task)} for key in data],
+        monitor=monitor,
     )
 
     def found(i: int) -> dict:
@@ -90,20 +90,20 @@ def maps(settings: Settings, task: rc.Task, network, layer: str, energies: np.nd
     """The tuning of three units over (x, y): the most active, and others far from it in the order of units."""
     import jax.numpy as jnp
 
-    from recombine.experiments.liang2025 import _units
+    from recombine.experiments.liang2025 import unit_model
 
     total = energies.sum(axis=0)
     thirds = np.array_split(np.arange(total.size), 3)
     rows = np.array([part[np.argmax(total[part])] for part in thirds])
     z = task.combinations[rc.whole(task.combinations)]
-    units = _units.Units(network, layer, jnp.asarray(rows))
+    units = unit_model.Units(network, layer, jnp.asarray(rows))
     answer = rc.record(units, task, z, key=rc.key(settings.seed, "test"), keep=["units"])
     return np.moveaxis(rc.on_grid(answer, answer.acts["units"]), -1, 0).swapaxes(1, 2)
 
 
 def controls(settings: Settings) -> list[dict]:
     """The shares on units that follow one coordinate each, on sums of both, on true bumps; and before any training."""
-    truth = _hole.bright(settings, _hole.truth(settings))
+    truth = shared.bright(settings, shared.truth(settings))
     x, y = (np.eye(settings.size)[v] for v in truth.z.T)
     systems = {
         "one coordinate": np.concatenate([x, y], axis=1),
@@ -115,7 +115,7 @@ def controls(settings: Settings) -> list[dict]:
         parts = rc.anova_energies(rc.on_grid(truth, units))
         return {"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])}
 
-    network = _hole.newborn(settings, _hole.decoder(settings, settings.depth, encoding(settings)))
+    network = shared.newborn(settings, shared.decoder(settings, settings.depth, encoding(settings)))
     untrained = {"system": "untrained", "seed": 0, **shares(by_layer(settings, network))}
     return [untrained, *rc.control_rows(lambda units: shares(energies(units)), systems)]
 
@@ -128,12 +128,12 @@ def some_bumps(table: pd.DataFrame) -> str:
 
 def composing(column: str, layer: int):
     """A share of one layer of the networks trained on stripes and some bumps, by seed."""
-    return lambda t: _show.layer(column, layer, condition=some_bumps(t))(t)
+    return lambda t: figures.layer(column, layer, condition=some_bumps(t))(t)
 
 
 def failing(column: str, layer: int):
     """A share of one layer of the networks trained on the whole donut, by seed."""
-    return _show.layer(column, layer, condition=DONUT)
+    return figures.layer(column, layer, condition=DONUT)
 
 
 def learnt(*kinds: str) -> tuple:
@@ -147,13 +147,13 @@ def learnt(*kinds: str) -> tuple:
 
 SOME = "some bumps"
 STRIPE = (
-    _show.output_reads("one coordinate", "stripe_share", at_least=0.99),
-    _show.output_reads("a sum", "stripe_share", at_most=0.1),
-    _show.output_reads("bumps", "stripe_share", at_most=0.5),
+    figures.output_reads("one coordinate", "stripe_share", at_least=0.99),
+    figures.output_reads("a sum", "stripe_share", at_most=0.1),
+    figures.output_reads("bumps", "stripe_share", at_most=0.5),
 )
 BUMP = (
-    _show.output_reads("bumps", "bump_share", at_least=0.5),
-    _show.output_reads("a sum", "bump_share", at_most=0.1),
+    figures.output_reads("bumps", "bump_share", at_least=0.5),
+    figures.output_reads("a sum", "bump_share", at_most=0.1),
 )
 
 CLAIMS = (

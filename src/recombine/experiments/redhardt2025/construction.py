@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _built, _settings, _show, _students
+from recombine.experiments.redhardt2025 import built_networks, figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.StudentSettings):
+class Settings(students.StudentSettings):
     numbers: tuple[int, ...] = (4, 8, 16, 32, 64)
     """numbers of modules to build for"""
     pieces: tuple[int, ...] = (4, 8, 16, 32)
@@ -44,8 +44,8 @@ class Settings(_settings.StudentSettings):
             values = getattr(self, name)
             if len(values) < 2 or list(values) != sorted(set(values)) or values[0] < 1:
                 raise rc.UserError(f"{name} must be two or more rising numbers, got {values}")
-        if _built.AT not in self.pieces or self.modules not in self.numbers:
-            raise rc.UserError(f"pieces must include {_built.AT}, and numbers {self.modules}")
+        if built_networks.AT not in self.pieces or self.modules not in self.numbers:
+            raise rc.UserError(f"pieces must include {built_networks.AT}, and numbers {self.modules}")
         if self.hot > self.numbers[0]:
             raise rc.UserError(f"a task cannot have {self.hot} of {self.numbers[0]} modules")
         if min(self.also, default=self.modules + 1) <= self.modules:
@@ -54,9 +54,7 @@ class Settings(_settings.StudentSettings):
             raise rc.UserError(f"narrower students have fewer than {self.width} units, got {self.narrower}")
 
 
-QUICK = Settings(
-    **_settings.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)}
-)
+QUICK = Settings(**students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)})
 LAPTOP = Settings()
 GPU = Settings(
     seeds=5,
@@ -68,7 +66,7 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_settings.FULL,
+    **students.FULL,
 )
 PAPER = replace(GPU, seeds=10, also=(32,), steps=300_000, learning_rate=3e-4, cosine=False)
 
@@ -77,33 +75,33 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"modules": modules} for modules in sorted({*settings.numbers, *settings.also})])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, rows = cell.settings, []
     if cell.modules in settings.numbers:
-        rows += [row for seed in cell.members for row in _built.built(settings, cell.modules, seed, watch)]
+        rows += [row for seed in cell.members for row in built_networks.built(settings, cell.modules, seed, monitor)]
     if cell.modules in (settings.modules, *settings.also):
         widths = (*settings.narrower, settings.width)
-        rows += [row for width in widths for row in trained(settings, cell, width, watch)]
+        rows += [row for width in widths for row in trained(settings, cell, width, monitor)]
     return rows
 
 
-def trained(settings: Settings, cell: rc.Cell, width: int, watch) -> list[dict]:
+def trained(settings: Settings, cell: rc.Cell, width: int, monitor) -> list[dict]:
     """Students of one width, on held-out tasks."""
-    mine = _settings.with_changes(settings, modules=cell.modules, width=width)
-    task = _students.family(mine, max(cell.members) + 1)
-    rows = _students.train(
+    mine = students.with_changes(settings, modules=cell.modules, width=width)
+    task = shared.family(mine, max(cell.members) + 1)
+    rows = shared.train(
         mine,
         task,
-        _students.student(mine, task),
+        shared.student(mine, task),
         who=[{"condition": "trained", "modules": cell.modules, "width": width, "seed": seed} for seed in cell.members],
-        supports=[_students.random_support(mine, task, seed) for seed in cell.members],
-        watch=watch,
+        supports=[shared.random_support(mine, task, seed) for seed in cell.members],
+        monitor=monitor,
         label=f"{cell.modules}-modules-{width}-wide",
     )
     return [sized(mine, row) for row in rows]
 
 
-def sized(settings: _settings.StudentSettings, row: dict) -> dict:
+def sized(settings: students.StudentSettings, row: dict) -> dict:
     """A student's row with its size, and its error as that of built networks is counted."""
     hidden = settings.depth * settings.width
     size = {"hidden": hidden, "neurons": settings.modules + settings.size + hidden}
@@ -115,17 +113,20 @@ def controls(settings: Settings) -> list[dict]:
     import jax
     import jax.numpy as jnp
 
-    it, (z, x) = _built.teacher(settings, settings.modules, 0), _built.questions(settings, settings.modules, 0)
-    y, said = it(z, x), rc.teacher_of(_students.family(settings, 1))
+    it, (z, x) = (
+        built_networks.teacher(settings, settings.modules, 0),
+        built_networks.questions(settings, settings.modules, 0),
+    )
+    y, said = it(z, x), rc.teacher_of(shared.family(settings, 1))
     heard = jax.jit(jax.vmap(said.teach, (None, 0, 0)))(0, jnp.asarray(z, jnp.float32), jnp.asarray(x, jnp.float32))
     wrong = replace(it, modules=np.roll(it.modules, 1, axis=0))
     mixed_up = [
         {"system": "modules mixed up", "modules": settings.modules, "pieces": n, "seed": 0}
-        | _built.errors(rc.Record(z, x, y[:, None], rc.construct(wrong, n)(z, x)[:, None]))
+        | built_networks.errors(rc.Record(z, x, y[:, None], rc.construct(wrong, n)(z, x)[:, None]))
         for n in settings.pieces
     ]
     exact = {"system": "the teacher", "seed": 0, "error": float(np.abs(np.asarray(heard) - y).max())}
-    *known, untrained = _students.controls(settings)
+    *known, untrained = shared.controls(settings)
     untrained |= {"modules": settings.modules, "width": settings.width}
     return [*known, sized(settings, untrained), *mixed_up, exact]
 
@@ -142,7 +143,9 @@ def exponents(rows: pd.DataFrame) -> pd.Series:
 def growth(table: pd.DataFrame) -> pd.Series:
     """By seed, log10 of how much larger the error with most modules is than with fewest, at as many pieces."""
     numbers = rc.pick(table, condition="built")["modules"]
-    return rc.log_ratio("error", numbers.max(), numbers.min(), by="modules", condition="built", pieces=_built.AT)(table)
+    return rc.log_ratio(
+        "error", numbers.max(), numbers.min(), by="modules", condition="built", pieces=built_networks.AT
+    )(table)
 
 
 def excess(table: pd.DataFrame) -> pd.Series:
@@ -210,8 +213,8 @@ CLAIMS = (
         preconditions=(
             rc.Check("the smaller number of hidden neurons of the two over the larger", alike, at_least=0.9),
         ),
-        controls=CONTROLS + _show.R2_CONTROLS,
-        fits=(lambda t: _show.fits(**matched(t)[1])(t),),
+        controls=CONTROLS + figures.R2_CONTROLS,
+        fits=(lambda t: figures.fits(**matched(t)[1])(t),),
     ),
 )
 
@@ -223,25 +226,25 @@ def figure(settings: Settings, table: pd.DataFrame):
     rows = rc.pick(table, condition="built")
     for place, modules in enumerate(settings.numbers):
         mine = {f"{modules} modules": rows[rows["modules"] == modules]}
-        _show.lines(axes[0, 0], mine, "hidden", "error", [f"C{place}"])
+        figures.lines(axes[0, 0], mine, "hidden", "error", [f"C{place}"])
     sizes = np.sort(rows["hidden"].unique())
     reference = 1.6 * rows.loc[rows["hidden"] == sizes[0], "error"].max() * (sizes / sizes[0]) ** -2.0
     axes[0, 0].plot(sizes, reference, "--", color="black", linewidth=0.8, label="power -2")
     plots.decades(axes[0, 0], xlabel="hidden neurons, built", ylabel="largest error")
     for place, pieces in enumerate(settings.pieces):
         mine = {f"{pieces} pieces": rows[rows["pieces"] == pieces]}
-        _show.lines(axes[0, 1], mine, "modules", "error", [f"C{place}"])
+        figures.lines(axes[0, 1], mine, "modules", "error", [f"C{place}"])
     plots.decades(axes[0, 1], xlabel="modules", ylabel="largest error")
     axes[0, 1].set_xticks(settings.numbers, settings.numbers)
     kinds = {
         "built": rows[rows["modules"] == settings.modules],
         "trained": rc.pick(table, condition="trained", modules=settings.modules),
     }
-    _show.lines(axes[0, 2], kinds, "hidden", "missed", [plots.NEUTRAL, plots.GOOD])
+    figures.lines(axes[0, 2], kinds, "hidden", "missed", [plots.NEUTRAL, plots.GOOD])
     plots.decades(axes[0, 2], xlabel="hidden neurons", ylabel="RMS error / spread of answers")
     power, more, behind = (claim.effect(table).mean() for claim in CLAIMS)
     axes[0, 0].set_title(f"falls to the power {power:.2f}")
-    axes[0, 1].set_title(f"most modules over fewest,\n{_built.AT} pieces: {10**more:.2f}")
+    axes[0, 1].set_title(f"most modules over fewest,\n{built_networks.AT} pieces: {10**more:.2f}")
     axes[0, 2].set_title(f"{settings.modules} modules; built over trained,\nat as many neurons: {10**behind:.2f}")
     for place in axes[0]:
         place.legend(fontsize=6.5, frameon=False)

@@ -10,23 +10,23 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.WithPrecision):
+class Settings(students.WithPrecision):
     counts: tuple[int, ...] = (8, 16, 32, 69)
     """numbers of training masks"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _settings.check_counts(self, self.counts)
+        students.check_counts(self, self.counts)
 
 
-QUICK = Settings(**_settings.QUICK | {"counts": (3, 6)})
+QUICK = Settings(**students.QUICK | {"counts": (3, 6)})
 LAPTOP = Settings(tasks=64, steps=1400)
 GPU = Settings(
     seeds=8,
@@ -35,7 +35,7 @@ GPU = Settings(
     steps=30_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_settings.FULL,
+    **students.FULL,
 )
 PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522, 609), steps=300_000, learning_rate=3e-4, cosine=False)
 
@@ -44,27 +44,27 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings = cell.settings
-    task = _students.family(settings, max(cell.members) + 1)
+    task = shared.family(settings, max(cell.members) + 1)
     who = [{"condition": f"{n} masks", "count": n, "seed": s} for n in settings.counts for s in cell.members]
-    return _students.train(
+    return shared.train(
         settings,
         task,
-        _students.student(settings, task),
+        shared.student(settings, task),
         who=who,
-        supports=[_students.counted_support(settings, task, w["count"], w["seed"]) for w in who],
-        watch=watch,
+        supports=[shared.counted_support(settings, task, w["count"], w["seed"]) for w in who],
+        monitor=monitor,
         label="students",
     )
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all experiments, beside the most training masks."""
-    task = _students.family(settings, 1)
-    support = _students.counted_support(settings, task, settings.counts[-1], 0)
-    student = _students.student(settings, task)
-    return [*_students.known(settings, task, support), _students.untrained(settings, task, student, support)]
+    task = shared.family(settings, 1)
+    support = shared.counted_support(settings, task, settings.counts[-1], 0)
+    student = shared.student(settings, task)
+    return [*shared.known(settings, task, support), shared.untrained(settings, task, student, support)]
 
 
 def counts(table: pd.DataFrame) -> list[float]:
@@ -81,7 +81,7 @@ def gains(table: pd.DataFrame) -> pd.DataFrame:
     return rc.each(steps)(table)
 
 
-FITS = (_show.fits(),)
+FITS = (figures.fits(),)
 CLAIMS = (
     rc.Claim(
         "more training combinations improve held-out ones",
@@ -90,7 +90,7 @@ CLAIMS = (
         effect=lambda t: rc.difference("r2_unseen", counts(t)[-1], counts(t)[0], by="count")(t),
         above=0.2,
         unit="R2 on held-out tasks, most masks minus fewest",
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         fits=FITS,
     ),
     rc.Claim(
@@ -100,7 +100,7 @@ CLAIMS = (
         effect=lambda t: rc.by_seed(t, "r2_unseen", count=counts(t)[-1]),
         above=0.9,
         unit="R2 on held-out tasks, most masks",
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         fits=FITS,
     ),
     rc.Claim(
@@ -110,7 +110,7 @@ CLAIMS = (
         effect=gains,
         above=-0.03,
         unit="gain in R2 on held-out tasks from one number of masks to the next",
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         fits=FITS,
         over="increases",
     ),
@@ -122,8 +122,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     plots = rc.plots
     figure, axes = plots.panels(rows=1, columns=3, side=3.0)
     rows = rc.networks(table)
-    _show.lines(axes[0, 0], {"held-out tasks": rows}, "count", "r2_unseen", [plots.GOOD])
-    _show.lines(axes[0, 0], {"training tasks": rows}, "count", "r2_seen", [plots.NEUTRAL])
+    figures.lines(axes[0, 0], {"held-out tasks": rows}, "count", "r2_unseen", [plots.GOOD])
+    figures.lines(axes[0, 0], {"training tasks": rows}, "count", "r2_seen", [plots.NEUTRAL])
     axes[0, 0].set(xscale="log", xlabel="training masks", ylabel="R2", ylim=(0, 1.02))
     axes[0, 0].set_xticks(settings.counts, settings.counts)
     axes[0, 0].minorticks_off()
@@ -131,7 +131,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 1].plot(rows["pairs"], rows["r2_unseen"], "o", color=plots.GOOD, alpha=0.6, markersize=4)
     axes[0, 1].set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks", ylim=(0, 1.02))
     for count, colour in ((settings.counts[0], plots.BAD), (settings.counts[-1], plots.GOOD)):
-        _show.by_layer(axes[0, 2], rows[rows["count"] == count], colour, f"{count} masks")
+        figures.by_layer(axes[0, 2], rows[rows["count"] == count], colour, f"{count} masks")
     axes[0, 2].set_ylabel("R2 of decoded constituents, held-out tasks")
     axes[0, 2].legend(fontsize=7, frameon=False)
     return figure

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recombine.supports import Support
+    from recombine.splits.modules import Support
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.StudentSettings):
+class Settings(students.StudentSettings):
     counts: tuple[int, ...] = (8, 16, 69)
     """numbers of training masks, the fewest for wide students alone"""
     narrow: int = 16
@@ -39,12 +39,12 @@ class Settings(_settings.StudentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("narrow")
-        _settings.check_counts(self, self.counts)
+        students.check_counts(self, self.counts)
         if self.narrow >= self.width:
             raise rc.UserError(f"narrow students must be narrower than {self.width}, got {self.narrow}")
 
 
-QUICK = Settings(**_settings.QUICK | {"counts": (3, 7), "narrow": 4})
+QUICK = Settings(**students.QUICK | {"counts": (3, 7), "narrow": 4})
 LAPTOP = Settings()
 GPU = Settings(
     seeds=5,
@@ -54,7 +54,7 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_settings.FULL | {"asked": 8192},
+    **students.FULL | {"asked": 8192},
 )
 PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522), steps=300_000, learning_rate=3e-4, cosine=False)
 PARTED, AS_MANY = "two halves", "as many at random"
@@ -66,7 +66,7 @@ def cells(settings: Settings) -> list[rc.Cell]:
 
 def some(count: int, masks: np.ndarray, held_out: float, key) -> np.ndarray:
     """This many masks, at random."""
-    return rc.supports.random(masks, _students.holding_out(masks, count), key)
+    return rc.supports.random(masks, shared.holding_out(masks, count), key)
 
 
 def kinds(settings: Settings, width: int) -> dict[str, Support]:
@@ -87,9 +87,9 @@ def as_many(masks: np.ndarray, held_out: float, key) -> np.ndarray:
     return some(int(rc.supports.parted(masks, held_out, key).sum()), masks, held_out, key)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings = _settings.with_changes(cell.settings, width=cell.width)
-    task = _students.family(settings, max(cell.members) + 1)
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings = students.with_changes(cell.settings, width=cell.width)
+    task = shared.family(settings, max(cell.members) + 1)
     shown = kinds(cell.settings, cell.width)
     counts = {f"{count} masks": count for count in cell.settings.counts}
     who = [
@@ -99,25 +99,25 @@ def run(cell: rc.Cell, watch) -> list[dict]:
     ]
 
     def support(kind: str, seed: int) -> np.ndarray:
-        return shown[kind](_students.masks(task), settings.held_out, _students.support_key(settings, seed))
+        return shown[kind](shared.masks(task), settings.held_out, shared.support_key(settings, seed))
 
-    rows = _students.train(
+    rows = shared.train(
         settings,
         task,
-        _students.student(settings, task),
+        shared.student(settings, task),
         who=who,
         supports=[support(w["kind"], w["seed"]) for w in who],
-        watch=watch,
+        monitor=monitor,
         label=f"width-{cell.width}",
     )
     return [row | {"count": counts.get(row["kind"])} | decoded(settings, row) for row in rows]
 
 
-def decoded(settings: _settings.StudentSettings, row: dict) -> dict[str, float]:
+def decoded(settings: students.StudentSettings, row: dict) -> dict[str, float]:
     """R^2 of probes of the task encoding, of the first and of the deepest hidden layer; and a random number."""
     code, first = row["probes_unseen"][:2]
     chance = rc.rng(settings.seed, "chance", row.get("condition", "untrained"), row["seed"]).uniform()
-    return {"probe_code": code, "probe_first": first, "probe_deepest": _students.deepest(row), "chance": chance}
+    return {"probe_code": code, "probe_first": first, "probe_deepest": shared.deepest(row), "chance": chance}
 
 
 def controls(settings: Settings) -> list[dict]:
@@ -125,8 +125,8 @@ def controls(settings: Settings) -> list[dict]:
     import jax
     import jax.numpy as jnp
 
-    task, half = _students.family(settings, 1), settings.asked // 2
-    support = _students.random_support(settings, task, 0)
+    task, half = shared.family(settings, 1), settings.asked // 2
+    support = shared.random_support(settings, task, 0)
     rng = rc.rng(settings.seed, "probe controls")
     rows = [rng.choice(np.flatnonzero(side), n) for side, n in ((support, half), (~support, settings.asked))]
     picked = jnp.asarray(task.combinations[np.concatenate(rows)])
@@ -136,10 +136,10 @@ def controls(settings: Settings) -> list[dict]:
     probed = rc.control_rows(
         lambda a: {"probe_deepest": rc.decodability(a[:half], z[:half], a[half:], z[half:])}, systems
     )
-    small = [_settings.with_changes(settings, width=width) for width in (settings.narrow, settings.width)]
-    untrained = [_students.untrained(s, task, _students.student(s, task), support, width=s.width) for s in small]
+    small = [students.with_changes(settings, width=width) for width in (settings.narrow, settings.width)]
+    untrained = [shared.untrained(s, task, shared.student(s, task), support, width=s.width) for s in small]
     untrained = [row | decoded(settings, row) for row in untrained]
-    return [*_students.known(settings, task, support), *probed, *untrained]
+    return [*shared.known(settings, task, support), *probed, *untrained]
 
 
 def first_asked(table: pd.DataFrame) -> pd.DataFrame:
@@ -179,7 +179,7 @@ CLAIMS = (
         above=0.7,
         unit="rank correlation of the two R2, over conditions",
         preconditions=(rc.Check("least range of R2 on held-out tasks within a seed", spread, at_least=0.3),),
-        controls=CONTROLS + _show.R2_CONTROLS,
+        controls=CONTROLS + figures.R2_CONTROLS,
     ),
     rc.Claim(
         "composing students keep the constituents",
@@ -189,7 +189,7 @@ CLAIMS = (
         above=0.8,
         unit="R2 of constituents decoded from the deepest hidden layer",
         controls=PROBES,
-        fits=(lambda t: _show.fits(**composing(t))(t),),
+        fits=(lambda t: figures.fits(**composing(t))(t),),
     ),
     rc.Claim(
         "students of a disconnected support lose constituents with depth",
@@ -209,7 +209,7 @@ CLAIMS = (
             ),
         ),
         controls=PROBES,
-        fits=(_show.fits(kind="disconnected"),),
+        fits=(figures.fits(kind="disconnected"),),
     ),
     rc.Claim(
         "two unlinked halves lower decodability, though no module is rare",
@@ -220,7 +220,7 @@ CLAIMS = (
         above=0.1,
         unit="R2 of constituents decoded from the deepest hidden layer, as many masks at random minus two halves",
         controls=PROBES,
-        fits=(_show.fits(kind=[PARTED, AS_MANY]),),
+        fits=(figures.fits(kind=[PARTED, AS_MANY]),),
     ),
 )
 
@@ -235,7 +235,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     best_first = rows.groupby("condition")["r2_unseen"].mean().sort_values(ascending=False).index
     for place, condition in enumerate(best_first):
         mine = rows[rows["condition"] == condition]
-        _show.by_layer(left, mine, f"C{place}", condition)
+        figures.by_layer(left, mine, f"C{place}", condition)
         x = mine["probe_deepest"].clip(lower=-1)
         right.plot(x, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
     left.set_ylabel("R2 of decoded constituents, held-out tasks")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.StudentSettings):
+class Settings(students.StudentSettings):
     hot: int = 2
     """modules of a task in training, at most; claims are about these students"""
     further: tuple[int, ...] = (3,)
@@ -44,10 +44,10 @@ class Settings(_settings.StudentSettings):
         return (self.hot, *self.further)
 
 
-QUICK = Settings(**_settings.QUICK | {"modules": 5, "more": 1})
+QUICK = Settings(**students.QUICK | {"modules": 5, "more": 1})
 LAPTOP = Settings()
 GPU = Settings(
-    seeds=5, width=1024, steps=15_000, learning_rate=1e-3, precision="bfloat16", **_settings.FULL | {"asked": 2048}
+    seeds=5, width=1024, steps=15_000, learning_rate=1e-3, precision="bfloat16", **students.FULL | {"asked": 2048}
 )
 PAPER = replace(GPU, seeds=10, further=(3, 4), steps=300_000, learning_rate=3e-4, cosine=False)
 
@@ -59,42 +59,42 @@ def cells(settings: Settings) -> list[rc.Cell]:
 @cache
 def family(settings: Settings, hot: int, teachers: int) -> rc.Task:
     """Every teacher that scales by 1 / sqrt(hot), with all masks of up to hot + more modules."""
-    base = _students.family(_settings.with_changes(settings, hot=hot), teachers)
+    base = shared.family(students.with_changes(settings, hot=hot), teachers)
     each = rc.masks(settings.modules, hot + settings.more).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))
     rows = np.column_stack([who, np.tile(each, (teachers, 1))])
     return rc.Task(f"{base.name}, asked up to {hot + settings.more}", rows, base.sample)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, hot = cell.settings, cell.hot
     task = family(settings, hot, max(cell.members) + 1)
-    shown = [training_masks(settings, hot, _students.masks(task), seed) for seed in cell.members]
-    every = [parts(settings, hot, _students.masks(task), mine) for mine in shown]
-    sides = [_students.of_teachers(task, cell.members, part) for part in zip(*every, strict=True)]
-    students = _students.fit(
+    shown = [training_masks(settings, hot, shared.masks(task), seed) for seed in cell.members]
+    every = [parts(settings, hot, shared.masks(task), mine) for mine in shown]
+    sides = [shared.of_teachers(task, cell.members, part) for part in zip(*every, strict=True)]
+    trained = shared.fit(
         settings,
         task,
-        _students.student(settings, task),
+        shared.student(settings, task),
         batch=settings.tasks,
         seeds=cell.members,
         chosen=sides[0],
-        watch=watch,
+        monitor=monitor,
         label=f"hot-{hot}",
     )
-    records = [_students.ask(settings, task, students.model, rows, number) for number, rows in enumerate(sides)]
+    records = [shared.ask(settings, task, trained.model, rows, number) for number, rows in enumerate(sides)]
     for seed, record in zip(cell.members, records[2], strict=True):
-        watch.recorded(f"hot-{hot}-{seed}", record)
+        monitor.recorded(f"hot-{hot}-{seed}", record)
     who = [{"condition": f"up to {hot} modules", "hot": hot, "seed": seed} for seed in cell.members]
     found = [measured(hot, *mine) | {"masks": float(some.sum())} for some, *mine in zip(shown, *records, strict=True)]
-    return rc.rows(students, who, found)
+    return rc.rows(trained, who, found)
 
 
 def training_masks(settings: Settings, hot: int, masks: np.ndarray, seed: int) -> np.ndarray:
     """Random masks of up to `hot` modules, as one boolean for each of all masks."""
     within = masks.sum(axis=1) <= hot
     chosen = np.zeros(len(masks), bool)
-    chosen[within] = rc.supports.random(masks[within], settings.held_out, _students.support_key(settings, seed))
+    chosen[within] = rc.supports.random(masks[within], settings.held_out, shared.support_key(settings, seed))
     return chosen
 
 
@@ -124,15 +124,15 @@ def of_size(record: rc.Record, size: int) -> float:
 def controls(settings: Settings) -> list[dict]:
     """Those of all experiments, also on tasks of one module more: from memory, a module is then left out."""
     task, hot = family(settings, settings.hot, 1), settings.hot
-    masks = _students.masks(task)
+    masks = shared.masks(task)
     shown = training_masks(settings, hot, masks, 0)
     every = parts(settings, hot, masks, shown)
     found = {}
     for column, rows in (("r2_unseen", every[1]), ("r2_more", every[2])):
         picked = rc.rng(settings.seed, "control masks", column).choice(np.flatnonzero(rows), settings.asked)
-        for name, record in _students.known_records(settings, task, task.combinations[picked], masks[shown]).items():
+        for name, record in shared.known_records(settings, task, task.combinations[picked], masks[shown]).items():
             found.setdefault(name, {})[column] = rc.r2_by_unit(record)
-    untrained = _students.newborn(settings, task, _students.student(settings, task), *every)
+    untrained = shared.newborn(settings, task, shared.student(settings, task), *every)
     found["untrained"] = {"hot": hot, **measured(hot, *untrained)}
     return rc.control_rows(dict, found)
 
@@ -147,11 +147,11 @@ def at_fewest(column: str):
     return lambda t: rc.by_seed(t, column, hot=fewest(t))
 
 
-FITS = (lambda t: _show.fits(hot=fewest(t))(t),)
+FITS = (lambda t: figures.fits(hot=fewest(t))(t),)
 CONTROLS = (
-    *_show.R2_CONTROLS,
-    _show.reads("perfect", "r2_more", at_least=0.999),
-    _show.reads("nearest task", "r2_more", at_most=0.45),
+    *figures.R2_CONTROLS,
+    figures.reads("perfect", "r2_more", at_least=0.999),
+    figures.reads("nearest task", "r2_more", at_most=0.45),
 )
 CLAIMS = (
     rc.Claim(
@@ -184,7 +184,7 @@ CLAIMS = (
         above=0.02,
         unit="R2 on held-out tasks of one module more than the first saw, second student minus first",
         controls=CONTROLS,
-        fits=(lambda t: _show.fits(hot=[fewest(t), fewest(t) + 1])(t),),
+        fits=(lambda t: figures.fits(hot=[fewest(t), fewest(t) + 1])(t),),
     ),
 )
 

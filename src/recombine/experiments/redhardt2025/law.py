@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.WithPrecision):
+class Settings(students.WithPrecision):
     modules: int = 16
     """modules of the largest teachers"""
     fewer: tuple[int, ...] = (8, 12)
@@ -42,12 +42,12 @@ class Settings(_settings.WithPrecision):
         if not self.fewer or self.fewer[0] < self.hot:
             raise rc.UserError(f"fewer needs numbers of modules from {self.hot} on, got {self.fewer}")
         for modules in self.families:
-            shown, there = self.multiples[-1] * modules, _settings.total(modules, self.hot)
+            shown, there = self.multiples[-1] * modules, students.total(modules, self.hot)
             if shown >= there:
                 raise rc.UserError(f"{shown} training masks leave none unseen: {modules} modules have {there}")
 
 
-QUICK = Settings(**_settings.QUICK | {"modules": 5, "fewer": (4,), "hot": 3, "multiples": (2, 3)})
+QUICK = Settings(**students.QUICK | {"modules": 5, "fewer": (4,), "hot": 3, "multiples": (2, 3)})
 LAPTOP = Settings(tasks=64, steps=1500)
 GPU = Settings(
     seeds=5,
@@ -58,7 +58,7 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_settings.FULL | {"modules": 32},
+    **students.FULL | {"modules": 32},
 )
 PAPER = replace(
     GPU,
@@ -76,39 +76,39 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"modules": modules} for modules in settings.families])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings = _settings.with_changes(cell.settings, _settings.WithPrecision, modules=cell.modules)
-    task = _students.family(settings, max(cell.members) + 1)
-    sizes = {"modules": cell.modules, "total": len(_students.masks(task))}
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings = students.with_changes(cell.settings, students.WithPrecision, modules=cell.modules)
+    task = shared.family(settings, max(cell.members) + 1)
+    sizes = {"modules": cell.modules, "total": len(shared.masks(task))}
     who = [
         {"condition": f"{cell.modules} modules, {n * cell.modules} masks", "multiple": n, **sizes, "seed": seed}
         for n in cell.settings.multiples
         for seed in cell.members
     ]
-    return _students.train(
+    return shared.train(
         settings,
         task,
-        _students.student(settings, task),
+        shared.student(settings, task),
         who=who,
         supports=[shown(settings, task, w["multiple"], w["seed"]) for w in who],
-        watch=watch,
+        monitor=monitor,
         label="students",
     )
 
 
-def shown(settings: _settings.WithPrecision, task: rc.Task, multiple: int, seed: int) -> np.ndarray:
+def shown(settings: students.WithPrecision, task: rc.Task, multiple: int, seed: int) -> np.ndarray:
     """So many training masks for each module, which use all modules equally."""
-    masks = _students.masks(task)
-    share = _students.holding_out(masks, multiple * settings.modules)
-    return rc.supports.equal(masks, share, _students.support_key(settings, seed))
+    masks = shared.masks(task)
+    share = shared.holding_out(masks, multiple * settings.modules)
+    return rc.supports.equal(masks, share, shared.support_key(settings, seed))
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all experiments, for the most modules and the most training masks."""
-    task = _students.family(settings, 1)
+    task = shared.family(settings, 1)
     support = shown(settings, task, settings.multiples[-1], 0)
-    untrained = _students.untrained(settings, task, _students.student(settings, task), support)
-    return [*_students.known(settings, task, support), untrained]
+    untrained = shared.untrained(settings, task, shared.student(settings, task), support)
+    return [*shared.known(settings, task, support), untrained]
 
 
 def most_shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -160,7 +160,7 @@ def by_modules(of: Callable[[pd.DataFrame], pd.Series]):
 
 
 UNSEEN = by_modules(rc.value("r2_unseen"))
-FITS = (lambda t: _show.fits()(most_shown(t)),)
+FITS = (lambda t: figures.fits()(most_shown(t)),)
 LAW = "scaling law, hyperteacher"
 CLAIMS = (
     rc.Claim(
@@ -171,8 +171,8 @@ CLAIMS = (
         effect=UNSEEN,
         above=0.8,
         unit="R2 on held-out tasks, largest multiple",
-        controls=_show.R2_CONTROLS,
-        fits=(by_modules(_show.fits()),),
+        controls=figures.R2_CONTROLS,
+        fits=(by_modules(figures.fits()),),
         over="numbers of modules",
     ),
     rc.Claim(
@@ -183,7 +183,7 @@ CLAIMS = (
         effect=lambda t: UNSEEN(t).iloc[:, 0] - UNSEEN(t).iloc[:, -1],
         below=0.1,
         unit="R2 on held-out tasks, fewest modules minus most, largest multiple",
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         fits=FITS,
     ),
     rc.Claim(
@@ -201,7 +201,7 @@ CLAIMS = (
                 at_most=0.0,
             ),
         ),
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         fits=FITS,
         null=1.0,
     ),
@@ -218,13 +218,13 @@ def figure(settings: Settings, table: pd.DataFrame):
     groups = {name: rows[rows["multiple"] == n] for n, name in names.items()}
     colours = list(colormaps["viridis"](np.linspace(0.85, 0.1, len(groups))))
     for place, column in zip(axes[0, :3], ("r2_unseen", "r2_seen", "share"), strict=True):
-        _show.lines(place, groups, "modules", column, colours)
+        figures.lines(place, groups, "modules", column, colours)
         place.set_xlabel("modules (all their masks)")
-        place.set_xticks(settings.families, [f"{m}\n({_settings.total(m, settings.hot)})" for m in settings.families])
+        place.set_xticks(settings.families, [f"{m}\n({students.total(m, settings.hot)})" for m in settings.families])
     axes[0, 0].set_ylabel("R2 on held-out tasks")
     axes[0, 1].set_ylabel("R2 on training tasks")
     for place in axes[0, :2]:
-        _show.r2_limits(place, rows["r2_unseen"])
+        figures.r2_limits(place, rows["r2_unseen"])
     axes[0, 2].set(ylabel="share of all masks trained on", yscale="log")
     ticks = [tick for tick in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1) if tick > rows["share"].min() / 3]
     axes[0, 2].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -240,7 +240,7 @@ def show_needed(axes, table: pd.DataFrame) -> None:
     if found.empty:
         axes.set_title(f"R2 of {LEVEL} was not met between\nthe fewest and the most masks")
         return
-    _show.lines(axes, {f"for R2 of {LEVEL} on held-out tasks": found}, "total", "needed", [rc.plots.GOOD])
+    figures.lines(axes, {f"for R2 of {LEVEL} on held-out tasks": found}, "total", "needed", [rc.plots.GOOD])
     totals = np.sort(found["total"].unique())
     axes.plot(totals, totals, "--", color=rc.plots.BAD, linewidth=0.9, label="all of them")
     rc.plots.decades(axes, xlabel="all masks", ylabel="training masks needed")

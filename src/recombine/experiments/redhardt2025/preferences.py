@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import recombine as rc
-from recombine.experiments._seeds import Seeded
-from recombine.experiments.redhardt2025 import _planners, _settings, _students
+from recombine.experiments.redhardt2025 import planners, shared, students
+from recombine.experiments.seeds import Seeded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class Settings(Seeded):
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
         if self.few < self.modules / self.hot:
             raise rc.UserError(f"{self.few} mixtures of {self.hot} cannot cover {self.modules} preferences")
-        if self.few >= _settings.total(self.modules, self.hot):
+        if self.few >= students.total(self.modules, self.hot):
             raise rc.UserError(f"{self.few} mixtures leave none unseen")
         self.need_rates("learning_rate")
         if self.asked < 64:
@@ -109,28 +109,28 @@ def family(settings: Settings, worlds: int) -> rc.Task:
 
 def shown(settings: Settings, masks: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     """The training mixtures of a seed in each condition."""
-    key = _students.support_key(settings, seed)
+    key = shared.support_key(settings, seed)
     return {
         RANDOM: rc.supports.random(masks, settings.held_out, key),
-        FEW: rc.supports.random(masks, _students.holding_out(masks, settings.few), key),
+        FEW: rc.supports.random(masks, shared.holding_out(masks, settings.few), key),
         NEVER: rc.supports.non_compositional(masks, settings.held_out, key),
     }
 
 
 def student(settings: Settings, task: rc.Task):
     """How a student of these walks is made: five actions to choose from."""
-    return _students.maker(rc.widths(task)[0], 5, settings.width, settings.depth)
+    return shared.maker(rc.widths(task)[0], 5, settings.width, settings.depth)
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     settings = cell.settings
     task = family(settings, max(cell.members) + 1)
-    masks = _students.masks(task)
+    masks = shared.masks(task)
     who = [{"condition": c, "seed": seed} for c in (RANDOM, FEW, NEVER) for seed in cell.members]
     chosen = [shown(settings, masks, w["seed"])[w["condition"]] for w in who]
     seeds = [w["seed"] for w in who]
-    sides = [_students.of_teachers(task, seeds, part) for part in (chosen, [~some for some in chosen])]
-    students = _students.fit(
+    sides = [shared.of_teachers(task, seeds, part) for part in (chosen, [~some for some in chosen])]
+    trained = shared.fit(
         settings,
         task,
         student(settings, task),
@@ -138,19 +138,19 @@ def run(cell: rc.Cell, watch) -> list[dict]:
         seeds=seeds,
         chosen=sides[0],
         loss=rc.masked_cross_entropy,
-        watch=watch,
+        monitor=monitor,
         label="students",
     )
-    records = [_students.ask(settings, task, students.model, rows, part) for part, rows in enumerate(sides)]
+    records = [shared.ask(settings, task, trained.model, rows, part) for part, rows in enumerate(sides)]
     for w, record in zip(who, records[1], strict=True):
-        watch.recorded(f"{w['condition']}-{w['seed']}", record)
+        monitor.recorded(f"{w['condition']}-{w['seed']}", record)
     found = [measured(masks, *each) for each in zip(chosen, *records, strict=True)]
-    return rc.rows(students, who, found)
+    return rc.rows(trained, who, found)
 
 
 def measured(masks: np.ndarray, chosen: np.ndarray, seen: rc.Record, unseen: rc.Record) -> dict[str, float]:
     """Accuracies on training and held-out mixtures, and what the training mixtures cover."""
-    return accuracies("seen", seen) | accuracies("unseen", unseen) | _students.described(masks, chosen)
+    return accuracies("seen", seen) | accuracies("unseen", unseen) | shared.described(masks, chosen)
 
 
 def accuracies(name: str, record: rc.Record) -> dict[str, float]:
@@ -161,14 +161,14 @@ def accuracies(name: str, record: rc.Record) -> dict[str, float]:
 def controls(settings: Settings) -> list[dict]:
     """Planners and walkers on held-out mixtures of every seed's world; and a student at its initial weights."""
     task, found = family(settings, settings.seeds), []
-    masks = _students.masks(task)
+    masks = shared.masks(task)
     for seed in range(settings.seeds):
         train = shown(settings, masks, seed)[RANDOM]
-        records = _planners.records(settings, task, masks, train, seed)
+        records = planners.records(settings, task, masks, train, seed)
         rows = rc.control_rows(lambda record: accuracies("unseen", record), records)
         found += [row | {"seed": seed} for row in rows]
     random = shown(settings, masks, 0)[RANDOM]
-    untrained = _students.newborn(settings, task, student(settings, task), random, ~random)
+    untrained = shared.newborn(settings, task, student(settings, task), random, ~random)
     return [*found, {"system": "untrained", "seed": 0} | measured(masks, random, *untrained)]
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.WithHeldOut):
+class Settings(students.WithHeldOut):
     cosine: bool = False
     """let the learning rate fall to a fiftieth along a cosine"""
     precisions: tuple[str, ...] = ("bfloat16", "float32")
@@ -32,9 +32,9 @@ class Settings(_settings.WithHeldOut):
             raise rc.UserError(f"precisions must be float32 and bfloat16, each once, got {', '.join(self.precisions)}")
 
 
-QUICK = Settings(**_settings.QUICK)
+QUICK = Settings(**students.QUICK)
 LAPTOP = Settings(steps=1500, learning_rate=3e-3, tasks=64)
-GPU = Settings(width=1024, steps=100_000, learning_rate=3e-4, **_settings.FULL)
+GPU = Settings(width=1024, steps=100_000, learning_rate=3e-4, **students.FULL)
 PAPER = replace(GPU, seeds=10, steps=300_000)
 SEEN, UNSEEN, PROBES = 0.997, 0.995, (1.0, 0.996, 0.992, 0.979)
 """R^2 with the authors' code after 100,000 steps, and of probes of its four hidden layers on held-out tasks."""
@@ -44,24 +44,24 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"precision": name} for name in settings.precisions])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings = _settings.with_changes(cell.settings, precision=cell.precision)
-    task = _students.family(settings, max(cell.members) + 1)
-    rows = _students.train(
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings = students.with_changes(cell.settings, precision=cell.precision)
+    task = shared.family(settings, max(cell.members) + 1)
+    rows = shared.train(
         settings,
         task,
-        _students.student(settings, task),
+        shared.student(settings, task),
         who=[{"condition": cell.precision, "seed": seed} for seed in cell.members],
-        supports=[_students.random_support(settings, task, seed) for seed in cell.members],
-        watch=watch,
+        supports=[shared.random_support(settings, task, seed) for seed in cell.members],
+        monitor=monitor,
         label="students",
     )
-    return [row | {"probe_deepest": _students.deepest(row)} for row in rows]
+    return [row | {"probe_deepest": shared.deepest(row)} for row in rows]
 
 
 def controls(settings: Settings) -> list[dict]:
-    *known, untrained = _students.controls(settings)
-    return [*known, untrained | {"probe_deepest": _students.deepest(untrained)}]
+    *known, untrained = shared.controls(settings)
+    return [*known, untrained | {"probe_deepest": shared.deepest(untrained)}]
 
 
 EXACT, HALF = "float32", "bfloat16"
@@ -74,8 +74,8 @@ CLAIMS = (
         effect=rc.value("r2_unseen", condition=EXACT),
         above=0.9,
         unit="R2 on held-out tasks, float32",
-        controls=_show.R2_CONTROLS,
-        fits=(_show.fits(condition=EXACT),),
+        controls=figures.R2_CONTROLS,
+        fits=(figures.fits(condition=EXACT),),
     ),
     rc.Claim(
         "held-out combinations are answered almost as well as training ones",
@@ -84,8 +84,8 @@ CLAIMS = (
         effect=lambda t: rc.by_seed(t, "r2_seen", condition=EXACT) - rc.by_seed(t, "r2_unseen", condition=EXACT),
         below=0.02,
         unit="R2 on training minus held-out tasks, float32",
-        controls=_show.R2_CONTROLS,
-        fits=(_show.fits(condition=EXACT),),
+        controls=figures.R2_CONTROLS,
+        fits=(figures.fits(condition=EXACT),),
     ),
     rc.Claim(
         "constituents can be decoded from the deepest layer",
@@ -94,8 +94,8 @@ CLAIMS = (
         effect=rc.value("probe_deepest", condition=EXACT),
         above=0.9,
         unit="R2 of constituents decoded from the deepest hidden layer, float32",
-        controls=_show.R2_CONTROLS,
-        fits=(_show.fits(condition=EXACT),),
+        controls=figures.R2_CONTROLS,
+        fits=(figures.fits(condition=EXACT),),
     ),
     rc.Claim(
         "bfloat16 answers held-out combinations as float32 does",
@@ -104,8 +104,8 @@ CLAIMS = (
         effect=lambda t: rc.difference("r2_unseen", HALF, EXACT)(t).abs(),
         below=0.01,
         unit="absolute difference of R2 on held-out tasks between the two precisions",
-        controls=_show.R2_CONTROLS,
-        fits=(_show.fits(),),
+        controls=figures.R2_CONTROLS,
+        fits=(figures.fits(),),
     ),
 )
 
@@ -121,7 +121,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         answered.plot(at, mine[["r2_seen", "r2_unseen"]].T, color=colour, alpha=0.3, linewidth=0.8)
         answered.plot(at, mine[["r2_seen", "r2_unseen"]].T.to_numpy(), "o", color=colour, markersize=4)
         answered.plot([], [], "o", color=colour, markersize=4, label=name)
-        _show.by_layer(read, mine, colour, name)
+        figures.by_layer(read, mine, colour, name)
     if matches(settings):
         answered.plot([0, 1], [SEEN, UNSEEN], "x", color="black", label="authors' code, one seed")
         read.plot(range(1, len(PROBES) + 1), PROBES, "x", color="black")

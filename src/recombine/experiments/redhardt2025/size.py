@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 LINEAR: dict[str, Callable[[Any, Any, int], Any]] = {
-    "identity": lambda _s, _key, _draws: rc.telling.identity,
-    "orthogonal": lambda s, key, draws: rc.telling.orthogonal(s.modules, key, draws=draws),
-    "invertible": lambda s, key, draws: rc.telling.invertible(s.modules, key, draws=draws),
+    "identity": lambda _s, _key, _draws: rc.task_encodings.identity,
+    "orthogonal": lambda s, key, draws: rc.task_encodings.orthogonal(s.modules, key, draws=draws),
+    "invertible": lambda s, key, draws: rc.task_encodings.invertible(s.modules, key, draws=draws),
 }
 HARDER: dict[str, Callable[[Any, Any, int], Any]] = {
-    "tokens": lambda _s, _key, _draws: rc.telling.tokens,
-    "interval shuffle": lambda _, key, draws: rc.telling.interval_shuffle(key, draws=draws),
-    "nonlinear": lambda s, key, draws: rc.telling.nonlinear(s.modules, key, draws=draws),
-    "few-shot": lambda s, _key, _draws: rc.telling.few_shot(s.shots),
+    "tokens": lambda _s, _key, _draws: rc.task_encodings.tokens,
+    "interval shuffle": lambda _, key, draws: rc.task_encodings.interval_shuffle(key, draws=draws),
+    "nonlinear": lambda s, key, draws: rc.task_encodings.nonlinear(s.modules, key, draws=draws),
+    "few-shot": lambda s, _key, _draws: rc.task_encodings.few_shot(s.shots),
 }
 """Tokens are linear as well, but raw numbers, of which half tell nothing."""
 TELLINGS = LINEAR | HARDER
@@ -37,7 +37,7 @@ TELLINGS = LINEAR | HARDER
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.StudentSettings):
+class Settings(students.StudentSettings):
     tellings: tuple[str, ...] = tuple(TELLINGS)
     """how tasks are told: identity, one or more of the harder ways, and any others"""
     narrower: tuple[int, ...] = (16,)
@@ -68,7 +68,7 @@ class Settings(_settings.StudentSettings):
 
 
 QUICK = Settings(
-    **_settings.QUICK | {"tellings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,), "shots": 5}
+    **students.QUICK | {"tellings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,), "shots": 5}
 )
 LAPTOP = Settings(tasks=64, steps=1300)
 GPU = Settings(
@@ -80,7 +80,7 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **_settings.FULL,
+    **students.FULL,
 )
 PAPER = replace(
     GPU,
@@ -110,19 +110,19 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"telling": name, "width": width, "depth": depth} for name, (width, depth) in points])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     """The rows also say how well the constituents can be decoded from the task encoding itself."""
     settings = cell.settings
-    small = _settings.with_changes(settings, width=cell.width, depth=cell.depth)
+    small = students.with_changes(settings, width=cell.width, depth=cell.depth)
     task = family(settings, cell.telling, max(cell.members) + 1)
     what = {"condition": f"{cell.telling}, {cell.depth} x {cell.width}"} | dict(cell.at)
-    rows = _students.train(
+    rows = shared.train(
         small,
         task,
-        _students.student(small, task),
+        shared.student(small, task),
         who=[what | {"seed": seed} for seed in cell.members],
-        supports=[_students.random_support(settings, task, seed) for seed in cell.members],
-        watch=watch,
+        supports=[shared.random_support(settings, task, seed) for seed in cell.members],
+        monitor=monitor,
         label="students",
     )
     return [row | {"code_unseen": row["probes_unseen"][0]} for row in rows]
@@ -131,20 +131,20 @@ def run(cell: rc.Cell, watch) -> list[dict]:
 def family(settings: Settings, telling: str, teachers: int) -> rc.Task:
     """The tasks of this many teachers in one task encoding."""
     tell = TELLINGS[telling](settings, rc.key(settings.seed, "encodings"), teachers)
-    return _students.family(_settings.with_changes(settings), teachers, tell)
+    return shared.family(students.with_changes(settings), teachers, tell)
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all experiments, with the largest student of each task encoding at its initial weights."""
     tasks = {name: family(settings, name, 1) for name in settings.named(TELLINGS)}
-    support = _students.random_support(settings, tasks["identity"], 0)
+    support = shared.random_support(settings, tasks["identity"], 0)
     size = {"width": settings.width, "depth": settings.depth}
     untrained = [
-        _students.untrained(settings, task, _students.student(settings, task), support, telling=name, **size)
+        shared.untrained(settings, task, shared.student(settings, task), support, telling=name, **size)
         for name, task in tasks.items()
     ]
     rows = [row | {"code_unseen": row["probes_unseen"][0]} for row in untrained]
-    return [*_students.known(settings, tasks["identity"], support), *rows]
+    return [*shared.known(settings, tasks["identity"], support), *rows]
 
 
 R2 = rc.value("r2_unseen")
@@ -171,7 +171,7 @@ CLAIMS = (
         effect=lambda t: each(TELLINGS)(t) - each(TELLINGS, width="min")(t),
         above=0.05,
         unit="R2 on held-out tasks, widest minus narrowest",
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         over="task encodings",
     ),
     rc.Claim(
@@ -189,7 +189,7 @@ CLAIMS = (
                 at_most=0.95,
             ),
         ),
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
     ),
     rc.Claim(
         "identity, orthogonal and invertible task encodings suffice",
@@ -202,8 +202,8 @@ CLAIMS = (
         preconditions=(
             rc.Check("how many of the three were tried", lambda t: each(LINEAR)(t).shape[1], at_least=len(LINEAR)),
         ),
-        controls=_show.R2_CONTROLS,
-        fits=(each(LINEAR, _show.fits()),),
+        controls=figures.R2_CONTROLS,
+        fits=(each(LINEAR, figures.fits()),),
         over="task encodings",
     ),
     rc.Claim(
@@ -214,8 +214,8 @@ CLAIMS = (
         effect=each(HARDER),
         above=0.85,
         unit="R2 on held-out tasks, largest students",
-        controls=_show.R2_CONTROLS,
-        fits=(each(HARDER, _show.fits()),),
+        controls=figures.R2_CONTROLS,
+        fits=(each(HARDER, figures.fits()),),
         over="task encodings",
     ),
 )
@@ -229,22 +229,22 @@ def figure(settings: Settings, table: pd.DataFrame):
     deep, wide = rows[rows["depth"] == settings.depth], rows[rows["width"] == settings.width]
     for name, colour in ((n, f"C{i}") for i, n in enumerate(TELLINGS) if n in settings.tellings):
         own, large = deep[deep["telling"] == name], wide[wide["telling"] == name]
-        _show.lines(wider, {name: own}, "width", "r2_unseen", [colour])
+        figures.lines(wider, {name: own}, "width", "r2_unseen", [colour])
         if name == "identity" or settings.crossed:
-            _show.lines(deeper, {name: large}, "depth", "r2_unseen", [colour])
+            figures.lines(deeper, {name: large}, "depth", "r2_unseen", [colour])
         large = large[large["depth"] == settings.depth]
-        for fit, fill in ((large["r2_seen"] >= _show.FIT, colour), (large["r2_seen"] < _show.FIT, "none")):
+        for fit, fill in ((large["r2_seen"] >= figures.FIT, colour), (large["r2_seen"] < figures.FIT, "none")):
             x, y = large.loc[fit, "code_unseen"].clip(lower=-1), large.loc[fit, "r2_unseen"]
             by_code.plot(x, y, "o", color=colour, markerfacecolor=fill, markersize=4)
     widths, depths = (*settings.narrower, settings.width), (*settings.shallower, settings.depth)
     wider.set(xscale="log", xlabel=f"width, {settings.depth} hidden layers", ylabel="R2 on held-out tasks")
     deeper.set(xlabel=f"hidden layers, width {settings.width}")
     by_code.set(xlabel="R2 of constituents decoded from the encoding")
-    by_code.set_title(f"the largest students\n(open: R2 on training tasks below {_show.FIT})")
+    by_code.set_title(f"the largest students\n(open: R2 on training tasks below {figures.FIT})")
     for place, numbers in ((wider, widths), (deeper, depths)):
         place.set_xticks(numbers, [str(n) for n in numbers])
         place.minorticks_off()
     for place in axes[0]:
-        _show.r2_limits(place, rows["r2_unseen"])
+        figures.r2_limits(place, rows["r2_unseen"])
     wider.legend(fontsize=7, frameon=False)
     return figure

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recombine.supports import Support
+    from recombine.splits.modules import Support
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.StudentSettings):
+class Settings(students.StudentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hot < 2:
             raise rc.UserError(f"modules are connected by tasks of two or more, got at most {self.hot}")
 
 
-QUICK = Settings(**_settings.QUICK)
+QUICK = Settings(**students.QUICK)
 LAPTOP = Settings(tasks=64, steps=1400)
-GPU = Settings(seeds=8, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **_settings.FULL)
+GPU = Settings(seeds=8, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **students.FULL)
 PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
 
 SOUND = ("random", "equal", "popular")
@@ -57,24 +57,24 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"paired": paired} for paired in (False, True)])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
-    settings = _settings.with_changes(cell.settings, **PAIRED if cell.paired else {})
-    task = _students.family(settings, max(cell.members) + 1)
-    masks = _students.masks(task)
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings = students.with_changes(cell.settings, **PAIRED if cell.paired else {})
+    task = shared.family(settings, max(cell.members) + 1)
+    masks = shared.masks(task)
     if cell.paired:
         chosen = {name: [shown] * len(cell.members) for name, shown in pair(masks).items()}
     else:
-        keys = [_students.support_key(settings, seed) for seed in cell.members]
+        keys = [shared.support_key(settings, seed) for seed in cell.members]
         chosen = {name: [kind(masks, settings.held_out, key) for key in keys] for name, kind in six().items()}
     supports = [shown for each in chosen.values() for shown in each]
-    return _students.train(
+    return shared.train(
         settings,
         task,
-        _students.student(settings, task),
+        shared.student(settings, task),
         who=[{"condition": name, "seed": seed} for name in chosen for seed in cell.members],
         supports=supports,
         asked=[rc.supports.apart(masks)] * len(supports) if cell.paired else None,
-        watch=watch,
+        monitor=monitor,
         label="pairs" if cell.paired else "students",
     )
 
@@ -84,7 +84,7 @@ def pair(masks: np.ndarray) -> dict[str, np.ndarray]:
     return {"ring": rc.supports.ring(masks), "halves": rc.supports.halves(masks)}
 
 
-controls = _students.controls
+controls = shared.controls
 
 
 def ahead(first: str, second: str, margin: float, *, name: str, says: str, source: str) -> rc.Claim:
@@ -96,8 +96,8 @@ def ahead(first: str, second: str, margin: float, *, name: str, says: str, sourc
         effect=rc.difference("r2_unseen", first, second),
         above=margin,
         unit=f"R2 on held-out tasks, {first} minus {second}",
-        controls=_show.R2_CONTROLS,
-        fits=(_show.fits(condition=[first, second]),),
+        controls=figures.R2_CONTROLS,
+        fits=(figures.fits(condition=[first, second]),),
     )
 
 
@@ -110,8 +110,8 @@ CLAIMS = (
         effect=rc.each({name: rc.value("r2_unseen", condition=name) for name in SOUND}),
         above=0.85,
         unit="R2 on held-out tasks",
-        controls=_show.R2_CONTROLS,
-        fits=(rc.each({name: _show.fits(condition=name) for name in SOUND}),),
+        controls=figures.R2_CONTROLS,
+        fits=(rc.each({name: figures.fits(condition=name) for name in SOUND}),),
         over="supports",
     ),
     ahead(
@@ -169,7 +169,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     first.set_ylabel("R2")
     second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks", xlim=(0.3, 1.03))
     for place in (first, second):
-        _show.r2_limits(place, rc.networks(table)["r2_unseen"])
+        figures.r2_limits(place, rc.networks(table)["r2_unseen"])
     for colour, label in (
         (plots.NEUTRAL, "training tasks"),
         (plots.GOOD, "held-out, connected"),
@@ -177,7 +177,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     ):
         first.plot([], [], "o", color=colour, markersize=4, label=label)
     for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
-        _show.by_layer(third, groups[name], colour, name, first=1)
+        figures.by_layer(third, groups[name], colour, name, first=1)
     third.set_ylabel("R2 of decoded constituents, held-out tasks")
     for place in (first, third):
         place.legend(fontsize=7, frameon=False, loc="lower left")

@@ -13,14 +13,14 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import _settings, _show, _students
+from recombine.experiments.redhardt2025 import figures, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_settings.WithPrecision):
+class Settings(students.WithPrecision):
     counts: tuple[int, ...] = (8, 69)
     """numbers of training masks"""
     tasks: int = 64
@@ -49,7 +49,7 @@ class Settings(_settings.WithPrecision):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("features", "layers", "heads", "inner", "written")
-        _settings.check_counts(self, self.counts)
+        students.check_counts(self, self.counts)
         if self.features % (2 * self.heads):
             raise rc.UserError(f"tokens of {self.features} cannot be shared by {self.heads} heads of even size")
         if not all(isfinite(rate) and rate > 0 for rate in (self.transformer_rate, self.hypernetwork_rate)):
@@ -57,7 +57,7 @@ class Settings(_settings.WithPrecision):
 
 
 QUICK = Settings(
-    **_settings.QUICK | {"counts": (3, 6), "features": 8, "layers": 1, "heads": 2, "inner": 8, "written": 8}
+    **students.QUICK | {"counts": (3, 6), "features": 8, "layers": 1, "heads": 2, "inner": 8, "written": 8}
 )
 LAPTOP = Settings()
 GPU = Settings(
@@ -76,7 +76,7 @@ GPU = Settings(
     transformer_rate=1e-3,
     hypernetwork_rate=3e-3,
     precision="bfloat16",
-    **_settings.FULL,
+    **students.FULL,
 )
 PAPER = replace(
     GPU,
@@ -111,7 +111,7 @@ def hypernetwork(settings: Settings, task: rc.Task):
 
 
 KINDS = {
-    MLP: (_students.student, "learning_rate"),
+    MLP: (shared.student, "learning_rate"),
     TRANSFORMER: (transformer, "transformer_rate"),
     HYPERNETWORK: (hypernetwork, "hypernetwork_rate"),
 }
@@ -122,9 +122,9 @@ def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings, [{"model": model} for model in KINDS])
 
 
-def run(cell: rc.Cell, watch) -> list[dict]:
+def run(cell: rc.Cell, monitor) -> list[dict]:
     (made, rate), settings = KINDS[cell.model], cell.settings
-    task = _students.family(settings, max(cell.members) + 1)
+    task = shared.family(settings, max(cell.members) + 1)
     make = made(settings, task)
     facts = {"model": cell.model, "parameters": parameters(make)}
     who = [
@@ -132,13 +132,13 @@ def run(cell: rc.Cell, watch) -> list[dict]:
         for count in settings.counts
         for seed in cell.members
     ]
-    rows = _students.train(
+    rows = shared.train(
         replace(settings, learning_rate=getattr(settings, rate)),
         task,
         make,
         who=who,
-        supports=[_students.counted_support(settings, task, w["count"], w["seed"]) for w in who],
-        watch=watch,
+        supports=[shared.counted_support(settings, task, w["count"], w["seed"]) for w in who],
+        monitor=monitor,
         label=cell.model,
     )
     return [row | facts for row in rows]
@@ -153,13 +153,13 @@ def parameters(make: Callable) -> int:
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all experiments, beside the most training masks; every kind of student at its initial weights."""
-    task = _students.family(settings, 1)
-    support = _students.counted_support(settings, task, settings.counts[-1], 0)
+    task = shared.family(settings, 1)
+    support = shared.counted_support(settings, task, settings.counts[-1], 0)
     untrained = [
-        _students.untrained(settings, task, make, support, model=name, parameters=parameters(make))
+        shared.untrained(settings, task, make, support, model=name, parameters=parameters(make))
         for name, make in ((name, made(settings, task)) for name, (made, _) in KINDS.items())
     ]
-    return [*_students.known(settings, task, support), *untrained]
+    return [*shared.known(settings, task, support), *untrained]
 
 
 def at_fewest(table: pd.DataFrame, model: str, column: str = "r2_unseen") -> pd.Series:
@@ -176,7 +176,7 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
     """The claim that a kind of student answers held-out tasks better than the MLP; both must have learnt as much."""
 
     def fits(table: pd.DataFrame) -> pd.Series:
-        return _show.fits(model=[model, MLP], count=rc.networks(table)["count"].min())(table)
+        return figures.fits(model=[model, MLP], count=rc.networks(table)["count"].min())(table)
 
     return rc.Claim(
         name,
@@ -198,7 +198,7 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
                 at_most=0.02,
             ),
         ),
-        controls=_show.R2_CONTROLS,
+        controls=figures.R2_CONTROLS,
         fits=(fits,),
     )
 
@@ -230,7 +230,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     sizes = rows.groupby("model")["parameters"].max()
     groups = {f"{model} ({int(sizes[model]):,} parameters)": rows[rows["model"] == model] for model in KINDS}
     for place, column, name in ((axes[0, 0], "r2_unseen", "held-out"), (axes[0, 1], "r2_seen", "training")):
-        _show.lines(place, groups, "count", column, list(colours.values()))
+        figures.lines(place, groups, "count", column, list(colours.values()))
         place.set_ylabel(f"R2 on {name} tasks")
     low = min(0.5, *(place.get_ylim()[0] for place in axes[0, :2]))
     for place in axes[0, :2]:
@@ -240,7 +240,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for model in (TRANSFORMER, HYPERNETWORK):
         if {model, MLP} <= set(by.columns):
             gain = (by[model] - by[MLP]).rename("gain").reset_index()
-            _show.lines(axes[0, 2], {model: gain}, "count", "gain", [colours[model]])
+            figures.lines(axes[0, 2], {model: gain}, "count", "gain", [colours[model]])
     axes[0, 2].axhline(0, color="black", linewidth=0.6)
     axes[0, 2].set_ylabel("R2 on held-out tasks, minus the MLP's")
     for place in axes[0]:

@@ -1,0 +1,1 @@
+"""The picture wing: networks that render pictures, and everything that only they need."""

@@ -1,0 +1,1 @@
+"""Ways to prune a picture network, and other wirings of as many links."""

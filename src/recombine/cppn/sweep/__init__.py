@@ -1,0 +1,1 @@
+"""Changes of single weights, and what they do to the picture."""

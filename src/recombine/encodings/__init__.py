@@ -1,0 +1,1 @@
+"""Turns positions and tasks into the codes that a network is given."""

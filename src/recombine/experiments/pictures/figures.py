@@ -1,0 +1,127 @@
+"""What figures of picture networks share: maps of units, pictures in which a weight is changed, small pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import recombine as rc
+
+THUMB = 16
+"""Pixels per side of unit maps, and twice as many of pictures, that are kept for a figure."""
+SHOWN = 6
+"""Units of a layer that are shown where all would be too many."""
+TOP = 1.5
+"""The largest R that a figure shows; of networks that draw their picture it is below 1.3 in every table."""
+
+
+def looks(model: Any, seed: int, *, weights: int = 4, values: int = 5) -> dict[str, np.ndarray]:
+    """What a figure shows of a network: its unit maps (layers, units), and pictures in which one weight is changed.
+
+    The largest change of a weight alters the picture by twice what a score takes, less where it cannot.
+    """
+    from recombine.cppn.sweep.matching import matched
+    from recombine.cppn.sweep.scores import unit_maps
+    from recombine.cppn.sweep.sweep import every_weight, sweep
+
+    where = every_weight(model, weights, seed)
+    most = matched(model, where, 2 * THUMB, target=0.2).deltas
+    shares = np.linspace(-1, 1, values)
+    deltas = np.where(shares < 0, -shares * most[:, :1], shares * most[:, 1:])
+    strip = sweep(model, where, deltas, 2 * THUMB).reshape(len(deltas), values, 2 * THUMB, 2 * THUMB, 3)
+    return {"maps": np.round(np.clip(unit_maps(model, THUMB), -9, 9), 2), "strip": np.round(np.asarray(strip), 3)}
+
+
+def show_maps(axes: Any, maps: np.ndarray, title: str) -> None:
+    """A sheet of unit maps, one row per layer: red is -1 and below, white 0, blue 1 and above."""
+    layers, units, side, _ = maps.shape
+    sheet = np.full((layers * (side + 1), units * (side + 1)), np.nan)
+    for i, row in enumerate(maps):
+        for j, one in enumerate(row):
+            sheet[i * (side + 1) : i * (side + 1) + side, j * (side + 1) : j * (side + 1) + side] = one
+    axes.imshow(sheet, cmap="RdBu", vmin=-1, vmax=1, interpolation="nearest")
+    rc.plots.bare(axes, title)
+    axes.set_ylabel("layers, first on top", fontsize=7)
+
+
+def show_strip(axes: Any, strip: np.ndarray, title: str) -> None:
+    """One row per weight, from its most negative change to its most positive; the picture itself in the middle."""
+    rows = [np.concatenate(list(row), axis=1) for row in strip]
+    axes.imshow(np.concatenate(rows, axis=0), interpolation="nearest")
+    rc.plots.bare(axes, title)
+
+
+def same_units(models: list[Any], size: int) -> np.ndarray:
+    """For each network maps (layers, units, rows, columns) of the same units: those that vary most over all."""
+    from recombine.cppn.sweep.scores import unit_maps
+
+    every = np.stack([unit_maps(model, min(size, 2 * THUMB)) for model in models])
+    most = np.argsort(-every.std(axis=(0, 3, 4)), axis=1)[:, :SHOWN]
+    shown = np.take_along_axis(every, most[None, :, :, None, None], axis=2)
+    return np.round(np.clip(shown, -1, 1).astype(float), 2)
+
+
+def dots(
+    axes: Any, rows: Any, column: str, *, by: str, kinds: Sequence[Any], names: Sequence[str] = (), gated: bool = False
+) -> None:
+    """A dot per network: one colour per picture and, side by side, one place per kind.
+
+    If gated, the dots of networks that did not reach the gate are hollow.
+    """
+    goals = sorted(rows["goal"].unique())
+    for k, goal in enumerate(goals):
+        for i, kind in enumerate(kinds):
+            mine = rows[(rows["goal"] == goal) & (rows[by] == kind)]
+            there = (mine["draws"] == 1) | (not gated)
+            for some, fill in ((mine[there], f"C{k}"), (mine[~there], "none")):
+                x = np.full(len(some), i + 0.6 * ((k + 0.5) / len(goals) - 0.5))
+                axes.plot(x, some[column], "o", color=f"C{k}", markersize=3.5, markerfacecolor=fill)
+        axes.plot([], [], "o", color=f"C{k}", markersize=3.5, label=goal)
+    axes.set_xticks(range(len(kinds)), names or kinds, rotation=30, ha="right", fontsize=7)
+
+
+def lines(axes: Any, values: dict[str, float]) -> None:
+    """A line for each picture, in its colour: what a measure reads on a network that was composed."""
+    for k, (_, value) in enumerate(sorted(values.items())):
+        axes.axhline(value, color=f"C{k}", linewidth=0.8)
+
+
+def judged(axes: Any, table: Any, claims: Mapping[str, rc.Claim]) -> None:
+    """What claims judge: the mean of each of their parts over seeds, its 95 % interval, and the bounds asked for."""
+    colours = {"holds": rc.plots.GOOD, "fails": rc.plots.BAD, "undecided": rc.plots.NEUTRAL}
+    names: list[str] = []
+    for label, claim in claims.items():
+        verdict = rc.judge(table, claim)
+        for part in verdict.parts or (verdict,):
+            axes.plot([part.low, part.high], [len(names)] * 2, color=colours[part.verdict], linewidth=1.2)
+            axes.plot(part.effect, len(names), "o", color=colours[part.verdict], markersize=3.5)
+            names.append(", ".join(word for word in (label, getattr(part, "name", "")) if word))
+        for bound in (claim.above, claim.below):
+            if bound is not None:
+                axes.axvline(bound, color="black", linestyle=":", linewidth=0.9)
+    axes.set_yticks(range(len(names)), names, fontsize=5)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def without_highest(axes: Any) -> None:
+    """End an axis of R, when all is drawn, below the highest: beside nearly one colour every change is large."""
+    values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
+    beyond, within = int((values > TOP).sum()), values[values <= TOP]
+    if beyond and len(within):
+        axes.set_ylim(within.min() - 0.05, within.max() + 0.05)
+        said = f"{beyond} above {TOP:g}"
+        axes.text(0.98, 0.98, said, transform=axes.transAxes, ha="right", va="top", fontsize=6)
+
+
+def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
+    """A picture of at most so many pixels per side, to be kept in a table."""
+    step = -(-len(picture) // most)
+    return np.round(np.asarray(picture, float)[::step, ::step], 3)
+
+
+def mosaic(maps: np.ndarray) -> np.ndarray:
+    """Maps side by side with a white line between, a column for each layer."""
+    framed = np.pad(maps, ((0, 0), (0, 0), (0, 2), (0, 2)))
+    return np.concatenate([np.concatenate(list(layer), axis=0) for layer in framed], axis=1)

@@ -1,0 +1,276 @@
+"""What the experiments of this paper share: one teacher per seed, students of one population, how all are evaluated.
+
+Every seed has a teacher of its own. A condition is a set of training masks; training and held-out tasks are sampled for
+evaluation with keys that training never used. The learning rate falls along a cosine where the paper's stays constant,
+so that fewer steps are needed; the `paper` tiers keep it constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recombine as rc
+
+if TYPE_CHECKING:
+    from recombine.experiments.redhardt2025.students import SharedSettings, WithHeldOut, WithPrecision
+    from recombine.experiments.seeds import Seeded
+
+
+@cache
+def family(settings: SharedSettings, teachers: int, tell: Any = None) -> rc.Task:
+    """The tasks of this many teachers; one object for equal settings, so that programs are compiled once."""
+    return rc.hyperteacher(
+        modules=settings.modules,
+        hot=settings.hot,
+        teachers=teachers,
+        inputs=settings.size,
+        hidden=(settings.size,),
+        outputs=settings.size,
+        samples=settings.samples,
+        tell=tell or rc.task_encodings.identity,
+        key=rc.key(settings.seed, "teachers"),
+    )
+
+
+def masks(task: rc.Task) -> np.ndarray:
+    """The masks of one teacher; all teachers have the same."""
+    return task.combinations[task.combinations[:, 0] == 0][:, 1:]
+
+
+def holding_out(masks: np.ndarray, count: int) -> float:
+    """The share to hold out so that exactly so many masks are trained on, whatever rounding does."""
+    return (len(masks) - count + 0.5) / len(masks)
+
+
+def support_key(settings: Seeded, seed: int):
+    """The key from which the training masks of a seed are drawn."""
+    return rc.key(settings.seed, "support", seed)
+
+
+def random_support(settings: WithHeldOut, task: rc.Task, seed: int) -> np.ndarray:
+    """The random training masks of a seed."""
+    return rc.supports.random(masks(task), settings.held_out, support_key(settings, seed))
+
+
+def counted_support(settings: Seeded, task: rc.Task, count: int, seed: int) -> np.ndarray:
+    """Exactly so many random training masks of a seed."""
+    return rc.supports.random(masks(task), holding_out(masks(task), count), support_key(settings, seed))
+
+
+def on_matrices(cosine: bool, moments: Any, dials: Mapping[str, Any], steps: int):
+    """AdamW that decays matrices alone, at a constant learning rate or one that falls to a fiftieth along a cosine.
+
+    First moments are kept in `moments`, since they are read and written as often as all weights.
+    """
+    import optax
+
+    schedule = optax.cosine_decay_schedule(1.0, steps, alpha=0.02) if cosine else optax.constant_schedule(1.0)
+    return optax.chain(
+        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=rc.decays, mu_dtype=moments),
+        optax.scale_by_schedule(schedule),
+    )
+
+
+@cache
+def arithmetic(cosine: bool, precision: str) -> dict[str, Any]:
+    """What a recipe needs to know of the schedule and of the precision."""
+    import jax.numpy as jnp
+
+    compute = getattr(jnp, precision)
+    return {"optimiser": partial(on_matrices, cosine, compute), "compute": compute}
+
+
+def student(settings: SharedSettings, task: rc.Task):
+    """How the paper's student is made for a task."""
+    return maker(*rc.widths(task), settings.width, settings.depth)
+
+
+@cache
+def maker(inputs: int, outputs: int, width: int, depth: int):
+    """One function for equal sizes, so that it is compiled once."""
+    return lambda key: rc.StudentMLP(inputs, outputs, width=width, depth=depth, key=key)
+
+
+def fit(settings: Any, task: rc.Task, make, *, batch: int, seeds: Sequence[int], chosen, monitor, label, **recipe):
+    """One student per set of rows of the task, in one population; students of a seed start alike."""
+    return rc.population(
+        task,
+        [rc.Split(task.combinations, rows, absent=0, world=1) for rows in chosen],
+        make,
+        rc.member_keys(settings.seed, seeds),
+        rc.Recipe(settings.steps, batch, **arithmetic(settings.cosine, settings.precision), **recipe),
+        dials={"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay},
+        monitor=monitor,
+        label=label,
+    )
+
+
+def train(
+    settings: WithPrecision,
+    task: rc.Task,
+    make,
+    *,
+    who: Sequence[dict],
+    supports: Sequence[np.ndarray],
+    asked: Sequence[np.ndarray] | None = None,
+    monitor,
+    label,
+) -> list[dict]:
+    """One student for each name and training masks, in one population; who["seed"] is also the number of its teacher.
+
+    The rows say how well training and held-out tasks are answered, and how well the constituents can be decoded from
+    each layer. Held-out tasks come from the masks in `asked`: all that a student was not trained on, unless given.
+    """
+    others = [~s for s in supports] if asked is None else asked
+    if any((s & o).any() for s, o in zip(supports, others, strict=True)):
+        raise ValueError("a mask that was trained on cannot be asked as unseen")
+    seeds = [w["seed"] for w in who]
+    sides = [of_teachers(task, seeds, part) for part in (supports, others)]
+    run = fit(settings, task, make, batch=settings.tasks, seeds=seeds, chosen=sides[0], monitor=monitor, label=label)
+    lessons = [ask(settings, task, run.model, rows, part) for part, rows in enumerate(sides)]
+    measured = []
+    for person, support, lost, *pair in zip(who, supports, run.diverged_at >= 0, *lessons, strict=True):
+        monitor.recorded(f"{label}-{'-'.join(str(v) for v in person.values())}", pair[1])
+        seen, other = map(silenced, pair) if lost else pair
+        measured.append(answers(seen, other) | described(masks(task), support))
+    return rc.rows(run, who, measured)
+
+
+def of_teachers(task: rc.Task, seeds: Sequence[int], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """For each seed the rows of its own teacher whose masks are chosen."""
+    return [rc.supports.for_teacher(task.combinations, s, p) for s, p in zip(seeds, parts, strict=True)]
+
+
+def ask(settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: int) -> list[rc.Record]:
+    """Each student on tasks sampled from its own rows; activations are those of the last sample, as z is."""
+    import jax
+    import jax.numpy as jnp
+
+    rng = rc.rng(settings.seed, "test masks", part)
+    picked = np.stack([rng.choice(np.flatnonzero(mine), settings.asked) for mine in rows])
+    keys = jax.random.split(rc.key(settings.seed, "test", part), (len(rows), settings.asked))
+    z = jnp.asarray(task.combinations)[picked]
+    x, y, y_hat, acts, told = jax.device_get(_asker(task.sample)(models, z, keys))
+    return [
+        rc.Record(np.asarray(told[i]), x[i], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
+        for i in range(len(rows))
+    ]
+
+
+@cache
+def _asker(sample: Any):
+    """What answers (z, keys) for every model; one function for equal samples, so that it is compiled once."""
+    import equinox as eqx
+    import jax
+
+    @eqx.filter_jit
+    @eqx.filter_vmap
+    def member(model, z, keys):
+        def one(z, key):
+            x, y = sample(z, key)
+            y_hat, acts = model(x)
+            return x[-1], y, y_hat, {name: a[-1] for name, a in acts.items()}, sample.draw(z, key)
+
+        return jax.lax.map(lambda both: one(*both), (z, keys), batch_size=256)
+
+    return member
+
+
+def silenced(record: rc.Record) -> rc.Record:
+    """A record without answers, for students that diverged: their measures are dropped anyway."""
+    nothing = {name: np.zeros_like(a) for name, a in record.acts.items()}
+    return rc.Record(record.z, record.x, record.y, np.zeros_like(record.y), nothing)
+
+
+def answers(seen: rc.Record, other: rc.Record) -> dict:
+    """R^2 on training and held-out tasks, and of the constituents decoded from each layer by probes.
+
+    Probes are fitted on training tasks.
+    """
+    half = len(seen) // 2
+    fitting, rest = seen.where(np.arange(half)), seen.where(np.arange(half, len(seen)))
+    readers = [rc.reader(a, fitting.z) for a in layers(fitting)]
+
+    def read(part: rc.Record) -> np.ndarray:
+        return np.array([score(a, part.z) for score, a in zip(readers, layers(part), strict=True)])
+
+    return {
+        "r2_seen": rc.r2_by_unit(seen),
+        "r2_unseen": rc.r2_by_unit(other),
+        "pooled_unseen": rc.r2_pooled(other),
+        "probes_seen": read(rest),
+        "probes_unseen": read(other),
+    }
+
+
+def layers(record: rc.Record) -> list[np.ndarray]:
+    """What a student was given, and what its layers made of it."""
+    return [record.x, *(a for name, a in record.acts.items() if name.startswith("layer"))]
+
+
+def described(family_masks: np.ndarray, support: np.ndarray) -> dict[str, float]:
+    """What the training masks cover; a module that is in none of them is connected to no other."""
+    split = rc.supports.split(family_masks, support)
+    return {
+        "masks": float(support.sum()),
+        "share": float(support.mean()),
+        "covers": float(split.covers),
+        "connected": float(split.covers and split.connected),
+        "pairs": split.coverage(min(2, int(family_masks.sum(axis=1).max()))),
+    }
+
+
+def deepest(row: Mapping[str, Any]) -> float:
+    """R^2 of the constituents of held-out tasks decoded from the deepest hidden layer, however far below 0."""
+    return float(row["probes_unseen"][-1])
+
+
+def controls(settings: WithHeldOut) -> list[dict]:
+    """Systems whose answer is known, and an untrained student, beside random training masks."""
+    task = family(settings, 1)
+    support = random_support(settings, task, 0)
+    return [*known(settings, task, support), untrained(settings, task, student(settings, task), support)]
+
+
+def known(settings: SharedSettings, task: rc.Task, support: np.ndarray) -> list[dict]:
+    """R^2 on held-out tasks of systems whose answer is known, for training masks that are given."""
+    rng = rc.rng(settings.seed, "control masks")
+    picked = task.combinations[rng.choice(np.flatnonzero(~support), settings.asked)]
+    records = known_records(settings, task, picked, masks(task)[support])
+    return rc.control_rows(lambda record: {"r2_unseen": rc.r2_by_unit(record)}, records)
+
+
+def known_records(settings: SharedSettings, task: rc.Task, picked: np.ndarray, shown: np.ndarray) -> dict:
+    """Tasks of teacher 0 as answered by a perfect student, by one that knows means alone, and from memory.
+
+    The last replaces a mask by the training mask that shares most modules with it: remembering, not composing.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    teacher = rc.teacher_of(task)
+    keys = jax.random.split(rc.key(settings.seed, "controls"), len(picked))
+    x, y = (np.asarray(a) for a in jax.jit(jax.vmap(task.sample))(jnp.asarray(picked), keys))
+    z = np.asarray(jax.vmap(teacher.draw)(jnp.asarray(picked), keys))
+    shared = picked[:, 1:].astype(float) @ shown.T - 0.1 * shown.sum(axis=1)
+    nearest = shown[shared.argmax(axis=1)]
+    kept = jnp.asarray(np.where(nearest == 1, np.where(z > 0, z, 0.75), 0.0), jnp.float32)
+    remembered = jax.jit(jax.vmap(teacher.teach))(np.zeros(len(z), int), kept, x[..., -settings.size :])
+    systems = {"perfect": y, "mean": np.broadcast_to(y.mean(axis=(0, 1)), y.shape), "nearest task": remembered}
+    return {name: rc.Record(z, x, y, np.asarray(y_hat)) for name, y_hat in systems.items()}
+
+
+def newborn(settings: Any, task: rc.Task, make, *parts: np.ndarray) -> list[rc.Record]:
+    """A student of teacher 0 at its initial weights, on tasks from each of some sets of masks."""
+    models = rc.newborn(make, rc.key(settings.seed, "untrained")[None])
+    return [ask(settings, task, models, of_teachers(task, [0], [p]), i)[0] for i, p in enumerate(parts)]
+
+
+def untrained(settings: SharedSettings, task: rc.Task, make, support: np.ndarray, **who) -> dict:
+    """The row of a student at its initial weights, measured as trained ones are."""
+    seen, other = newborn(settings, task, make, support, ~support)
+    return {"system": "untrained", **who, "seed": 0, **answers(seen, other), **described(masks(task), support)}

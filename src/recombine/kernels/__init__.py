@@ -1,0 +1,1 @@
+"""Pallas kernels; each equals a plain function, and a test says which."""

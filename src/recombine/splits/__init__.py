@@ -1,0 +1,1 @@
+"""Which combinations are trained on."""

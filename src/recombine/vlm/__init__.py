@@ -1,0 +1,1 @@
+"""The vision-language judge of changed pictures."""
