@@ -80,8 +80,8 @@ def test_an_edit_of_any_file_of_the_closure_moves_the_hash_and_no_other_edit_doe
 @pytest.mark.parametrize(
     ("name", "file", "old", "new"),
     [
-        ("kumar2025/fracture", "experiments/_fair.py", "GATE = 5e-3", "GATE = 5e-1"),
-        ("kumar2025/fracture", "experiments/_looks.py", "THUMB = 16", "THUMB = 4"),
+        ("kumar2025/fracture", "experiments/pictures/compare.py", "GATE = 5e-3", "GATE = 5e-1"),
+        ("kumar2025/fracture", "experiments/pictures/figures.py", "THUMB = 16", "THUMB = 4"),
         ("liang2025/stripes", "measures/peak.py", "<= tolerance", "< tolerance"),
     ],
 )

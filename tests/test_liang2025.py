@@ -270,6 +270,6 @@ def test_a_hole_too_small_for_a_cross_is_refused():
 def test_an_experiments_code_is_that_of_the_definitions_it_builds_on(name):
     module = import_module(f"recombine.experiments.liang2025.{name}")
     found = {file.rpartition(".")[2] for file in identity.code_files(module)}
-    assert {name, "stripes", "_hole"} <= found
-    assert "_show" not in found  # judges and plots rows, and makes none
+    assert {name, "stripes", "shared"} <= found
+    assert "figures" not in found  # judges and plots rows, and makes none
     assert "rendering" not in found

@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 FLAGS = ["liang2025/failure", "--tier", "quick", "--device", "cpu"]
-SETTINGS = ["seeds=4", "block=2", "width=2", "steps=400", "batch=4"]
+SETTINGS = ["--seeds", "4", "--block", "2", "--width", "2", "--steps", "400", "--batch", "4"]
 KILLS = 5
 
 
 def start(out: Path) -> subprocess.Popen:
-    words = [word for setting in SETTINGS for word in ("--set", setting)]
-    command = [sys.executable, "-m", "recombine.engine", *FLAGS, *words, "--out", str(out)]
+
+    command = [sys.executable, "-m", "recombine", "run", *FLAGS, *SETTINGS, "--out", str(out)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, env=dict(os.environ))
 
 

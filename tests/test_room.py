@@ -8,7 +8,7 @@ import pytest
 
 import recombine as rc
 from recombine import device
-from recombine.train import population
+from recombine.train import placement, population
 
 TASK = rc.bumps(8, rc.one_hot(8))
 SPLIT = rc.square(TASK.combinations, 2, 5)
@@ -50,9 +50,9 @@ def test_a_population_for_which_memory_runs_out_is_split_and_does_the_same(monke
 
 def test_one_network_too_large_is_one_line_and_other_errors_stay_what_they_are():
     with pytest.raises(rc.UserError, match="does not fit"):
-        population._fewer(1, 4, jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
+        placement.fewer(1, 4, jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
-        population._fewer(4, 4, jax.errors.JaxRuntimeError("INTERNAL: something else"))
+        placement.fewer(4, 4, jax.errors.JaxRuntimeError("INTERNAL: something else"))
 
 
 def test_what_a_network_takes_is_at_least_its_weights_their_moments_and_its_batch():
