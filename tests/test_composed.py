@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from recombine.cppn.designed import composed
+from recombine.cppn.designed import designs
 from recombine.cppn.genome import evaluate, hsv_of, layerise, load_genome, save_genome
 from recombine.cppn.network import hsv_to_rgb
 from recombine.cppn.picbreeder import network, render
 from recombine.cppn.task import grid
 
 SIZE = 129  # odd, so that the axis of symmetry is a column of pixels
-GENOMES = composed()
+GENOMES = designs()
 every = pytest.mark.parametrize("name", GENOMES)
 
 
@@ -107,11 +107,11 @@ def test_the_flower_has_eight_equal_petals_on_a_stem(maps):
     assert np.all(m["stem"][-1].max() > 0)
     assert not np.any((m["behind"] > 0) & (m["petal"] > 0))
     genome, angles = GENOMES["flower"], np.linspace(0, 2 * np.pi, 8, endpoint=False)
-    turned = []
+    rotated = []
     for angle in angles:
         x, y = 0.1 + 0.3 * np.random.default_rng(0).uniform(-1, 1, (2, 50))
         c, s = np.cos(angle), np.sin(angle)
         points = np.stack([c * x - s * y, s * x + c * y - 0.28, 0 * x, 0 * x + 1], axis=1)
-        turned.append(evaluate(genome, points)["petal"])
-    assert np.ptp(turned, axis=0).max() < 1e-9
-    assert np.ptp(turned[0]) > 1.5
+        rotated.append(evaluate(genome, points)["petal"])
+    assert np.ptp(rotated, axis=0).max() < 1e-9
+    assert np.ptp(rotated[0]) > 1.5

@@ -26,7 +26,7 @@ SPLITS = {
     "gap": rc.gap(GRID, 2, 5),
     "random": rc.random_fraction(GRID, 0.3, KEY),
     "percent": rc.percent(rc.square(GRID, 2, 5), 40, KEY),
-    "narrowed": rc.narrow(rc.square(GRID, 2, 5), rc.draw(np.ones(64, bool), 40, KEY)),
+    "narrowed": rc.narrow(rc.square(GRID, 2, 5), rc.sample(np.ones(64, bool), 40, KEY)),
 }
 ENCODINGS = {
     "one-hot": rc.one_hot(8),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recombine.cppn import measures
-from recombine.cppn.designed import composed
+from recombine.cppn.designed import designs
 from recombine.cppn.network import CPPN, parse_mix
 from recombine.cppn.picbreeder import artifacts, load_network, network
 from recombine.cppn.sweep import scores
@@ -20,7 +20,7 @@ from recombine.cppn.sweep.classifier import Pair, fit, leave_one_out, share_of_y
 from recombine.cppn.sweep.compare import contrast, inside
 from recombine.cppn.sweep.rotate import rotated
 from recombine.cppn.sweep.scores import SweptFeatures, features, map_features, score, swept_features, unit_maps
-from recombine.cppn.sweep.sweep import every_weight, looked_at
+from recombine.cppn.sweep.sweep import every_weight, forward
 from recombine.experiments.kumar2025 import fracture
 from recombine.experiments.pictures import shared
 from recombine.measures.agreement import roc_area
@@ -33,10 +33,10 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures
 def test_a_rotation_keeps_the_picture_and_the_units_that_bend():
     depth, mix = parse_mix("3;cache:4,gaussian:2,identity:1,sin:1")
     model = CPPN(mix, depth, key=jax.random.key(0))
-    turned = rotated(model, jax.random.key(1))
-    assert np.abs(looked_at(turned, 24)[0] - looked_at(model, 24)[0]).max() <= 1e-4
+    other = rotated(model, jax.random.key(1))
+    assert np.abs(forward(other, 24)[0] - forward(model, 24)[0]).max() <= 1e-4
     bends, linear = [4, 5, 7], [0, 1, 2, 3, 6]
-    before, after = unit_maps(model, 24), unit_maps(turned, 24)
+    before, after = unit_maps(model, 24), unit_maps(other, 24)
     assert np.allclose(before[:, bends], after[:, bends], atol=1e-4)
     assert np.abs(before[:, linear] - after[:, linear]).max() > 0.5
     energies = [np.sum(m[:, linear] ** 2, axis=1) for m in (before, after)]
@@ -54,7 +54,7 @@ def test_a_network_without_linear_units_has_nothing_to_rotate():
 @pytest.fixture(scope="module")
 def pairs_of() -> Callable[[str], tuple[CPPN, CPPN]]:
     def make(name: str) -> tuple[CPPN, CPPN]:
-        model = network(composed()[name])
+        model = network(designs()[name])
         return model, rotated(model, jax.random.key(0))
 
     return make
@@ -65,11 +65,11 @@ def pairs_of() -> Callable[[str], tuple[CPPN, CPPN]]:
 )
 def test_a_composed_picture_scores_better_than_its_rotation(name, pairs_of):
     """The edges of these drawings are steep: where one runs through a pixel, rounding shows in the fourth digit."""
-    model, turned = pairs_of(name)
-    apart = np.abs(looked_at(turned, 48)[0] - looked_at(model, 48)[0])
+    model, rotated = pairs_of(name)
+    apart = np.abs(forward(rotated, 48)[0] - forward(model, 48)[0])
     assert apart.mean() <= 1e-6
     assert apart.max() <= 5e-4
-    ours, control = (score(m, 48, weights=30) for m in (model, turned))
+    ours, control = (score(m, 48, weights=30) for m in (model, rotated))
     assert ours["map_zip"] < control["map_zip"]
     assert ours["map_zip_distinct"] < control["map_zip_distinct"]
     assert ours["purity"] > control["purity"]
@@ -115,9 +115,9 @@ def test_fracture_sweeps_every_network_once(monkeypatch):
     monkeypatch.setattr(scores, "swept_features", counted)
     trained = Run(goal.model, np.zeros(1), np.array(-1), goal.model, np.array(0))
     mine, others = fracture.beside(settings, goal, trained, seed=0)
-    assert len(swept) == 3, "the trained network, the composed one, and the same turned"
-    assert mine["more map_zip"] == pytest.approx(0.5), "the composed network is as far from itself as from no other"
-    assert [row["system"] for row in others] == ["composed", "turned"]
+    assert len(swept) == 3, "the trained network, the designed one, and the same rotated"
+    assert mine["auc_map_zip"] == pytest.approx(0.5), "the designed network is as far from itself as from no other"
+    assert [row["system"] for row in others] == ["designed", "rotated"]
 
 
 def test_networks_that_died_or_diverged_have_no_scores_but_raise_nothing():
@@ -137,8 +137,8 @@ def test_networks_that_died_or_diverged_have_no_scores_but_raise_nothing():
 
 
 def test_every_map_that_varies_is_looked_at(pairs_of):
-    model, turned = pairs_of("face")
-    found, control = (map_features(m, 32) for m in (model, turned))
+    model, rotated = pairs_of("face")
+    found, control = (map_features(m, 32) for m in (model, rotated))
     assert len(found.layer) < unit_maps(model, 32).shape[0] * unit_maps(model, 32).shape[1]
     assert np.all(np.diff(found.layer) >= 0)
     assert np.mean(found.distinct) < np.mean(control.distinct)
@@ -224,9 +224,9 @@ def test_the_evolved_skull_is_compositional_and_its_trained_twin_is_not(twins):
 @pytest.mark.parametrize("name", ["skull", "butterfly", "apple"])
 def test_evolved_twins_and_rotations_are_told_apart(name, twins):
     evolved, dense = twins[name]
-    turned = rotated(evolved, jax.random.key(0))
-    assert np.abs(looked_at(turned, 64)[0] - looked_at(evolved, 64)[0]).max() <= 1e-4
-    ours, theirs, control = (map_features(m, 64) for m in (evolved, dense, turned))
+    other = rotated(evolved, jax.random.key(0))
+    assert np.abs(forward(other, 64)[0] - forward(evolved, 64)[0]).max() <= 1e-4
+    ours, theirs, control = (map_features(m, 64) for m in (evolved, dense, other))
     for other, zip_area, purity_area in ((theirs, 0.90, 0.88), (control, 0.80, 0.80)):
         labels = _labels(ours.zip, other.zip)
         assert roc_area(-np.concatenate([ours.zip, other.zip]), labels) >= zip_area
@@ -256,12 +256,12 @@ def test_a_judge_fitted_on_two_pictures_knows_the_third(twins):
 
 
 def test_a_network_is_as_far_from_itself_as_from_no_other_and_its_rotation_is_far():
-    model = network(composed()["moth"])
+    model = network(designs()["moth"])
     same = contrast(model, model, 16, weights=8)
     assert all(np.isclose(v, 0.5) or np.isnan(v) for v in same.values())
-    turned = contrast(model, rotated(model, jax.random.key(0)), 16, weights=8)
-    assert turned["map_zip"] > 0.6, "maps of entangled units take more to describe"
-    assert turned["purity"] < 0.4, "and are less purely even or odd"
+    far = contrast(model, rotated(model, jax.random.key(0)), 16, weights=8)
+    assert far["map_zip"] > 0.6, "maps of entangled units take more to describe"
+    assert far["purity"] < 0.4, "and are less purely even or odd"
 
 
 @needs_data

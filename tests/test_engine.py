@@ -82,7 +82,7 @@ def go(experiment, out: Path, tier: str = "laptop", **changes):
 
     notes = Notes()
     settings = replace(experiment.settings(tier), **changes)
-    order = engine.Order(experiment, tier, settings, out)
+    order = engine.RunRequest(experiment, tier, settings, out)
     result = engine.execute(order, notes)
     ran = len(experiment.module.COUNT)
     experiment.module.COUNT.clear()
@@ -167,7 +167,7 @@ def test_a_label_names_one_population_of_a_cell(tmp_path):
 def test_figures_of_one_table_are_one_file(experiment, tmp_path):
     result, _, _ = go(experiment, tmp_path)
     before = (result.folder / "figure.png").read_bytes()
-    drawn = engine.draw(experiment, experiment.settings("laptop"), result.table, result.folder, ("png", "svg"))
+    drawn = engine.plot(experiment, experiment.settings("laptop"), result.table, result.folder, ("png", "svg"))
     assert (result.folder / "figure.png").read_bytes() == before
     assert [path.name for path in drawn] == ["figure.png", "figure.svg"]
 
@@ -228,7 +228,9 @@ def test_results_load_back_with_their_settings(experiment, tmp_path):
 
 
 def test_variants_are_cells_like_all_others_and_judged_apart(experiment, tmp_path):
-    order = engine.Order(experiment, "laptop", experiment.settings("laptop"), tmp_path, variants=experiment.variants)
+    order = engine.RunRequest(
+        experiment, "laptop", experiment.settings("laptop"), tmp_path, variants=experiment.variants
+    )
     result = engine.execute(order, Notes())
     assert len(experiment.module.COUNT) == 12, "a variant that changes nothing is left out"
     assert set(result.table["variant"]) == {"primary", "lower"}

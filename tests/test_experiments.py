@@ -45,7 +45,7 @@ def test_an_experiment_states_its_question_tiers_and_claims(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_quick_tier_runs_judges_and_draws(name, tmp_path):
     experiment = catalogue.find(name)
-    order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path, keep=KEEP)
+    order = engine.RunRequest(experiment, "quick", experiment.settings("quick"), tmp_path, keep=KEEP)
     result = engine.execute(order, Monitor())
     assert not result.table.empty
     assert {v.evidence for v in result.verdicts} == {False}
@@ -58,14 +58,14 @@ def test_the_quick_tier_runs_judges_and_draws(name, tmp_path):
 def test_the_example_of_a_study_runs(tmp_path):
     example = Path(__file__).parents[1] / "examples" / "my_study.py"
     experiment = catalogue.find(str(example))
-    order = engine.Order(experiment, "quick", experiment.settings("quick"), tmp_path)
+    order = engine.RunRequest(experiment, "quick", experiment.settings("quick"), tmp_path)
     assert len(engine.execute(order, Monitor()).table) == 4
 
 
 def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
     experiment = catalogue.find("liang2025/failure")
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
+    result = engine.execute(engine.RunRequest(experiment, "quick", settings, tmp_path), Monitor())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert [v.lost for v in result.verdicts] == [2, 2, 2]
     assert (result.folder / "figure.png").exists()
@@ -75,7 +75,7 @@ def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
 def test_picture_networks_that_all_diverge_are_told_and_drawn(name, tmp_path):
     experiment = catalogue.find(name)
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
+    result = engine.execute(engine.RunRequest(experiment, "quick", settings, tmp_path), Monitor())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert (result.folder / "figure.png").exists()
 
@@ -87,11 +87,11 @@ def test_a_picture_of_ones_own_is_drawn_again_as_it_was(tmp_path):
     Image.new("RGB", (8, 8), "red").save(flat)
     experiment = catalogue.find("do2026/several")
     settings = replace(experiment.settings("quick"), outside=(str(file),))
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
+    result = engine.execute(engine.RunRequest(experiment, "quick", settings, tmp_path), Monitor())
     file.unlink()
     several.pictures.cache_clear()
     _, loaded, table = engine.load(experiment, result.folder)
-    assert engine.draw(experiment, loaded, table, result.folder)
+    assert engine.plot(experiment, loaded, table, result.folder)
     with pytest.raises(rc.UserError, match="one flat colour"):
         several.pictures(replace(settings, outside=(str(flat),)))
 
@@ -109,10 +109,10 @@ def test_an_axis_of_r_leaves_out_the_highest_and_counts_them():
 
 
 def test_networks_of_a_folder_that_cannot_be_used_are_named(tmp_path):
-    moth = rc.designed.composed()["moth"]
+    moth = rc.designed.designs()["moth"]
     rc.save_genome(tmp_path / "moth.json", moth, name="moth")
     settings = replace(catalogue.find("do2026/wiring").settings("quick"), artifacts=str(tmp_path))
-    with pytest.raises(rc.UserError, match="called moth, as a composed picture is"):
+    with pytest.raises(rc.UserError, match="called moth, as a designed picture is"):
         shared.cells(settings)
     (tmp_path / "moth.json").rename(tmp_path / "other.json")
     assert shared.names(settings) == ["moth", "other"]

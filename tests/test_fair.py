@@ -145,7 +145,7 @@ def test_masks_that_differ_and_a_step_from_dense_are_told_apart():
 
 
 def test_a_way_to_train_that_changes_more_than_half_of_the_gap_is_found():
-    known = [{"system": "composed", "goal": goal, "R": 0.3, "seed": 0} for goal in PICTURES]
+    known = [{"system": "designed", "goal": goal, "R": 0.3, "seed": 0} for goal in PICTURES]
     claim = named(schedules, "the schedule does not")
     for shift, word in ((0.0, "holds"), (-0.4, "fails"), (0.4, "fails")):
         rows = pd.concat([table((DEFAULT, COSINE), shift={COSINE: shift}), pd.DataFrame(known)])
@@ -189,15 +189,15 @@ def test_a_prediction_must_beat_both_means():
 
 
 def test_every_picture_has_a_composed_a_turned_and_an_untrained_network_that_are_scored_alike():
-    settings = shared.PictureSettings(targets=("moth",), size=12, swept=4)
+    settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
     rows = pd.DataFrame(scoring.controls(settings)).set_index("system")
-    assert list(rows.index) == ["composed", "turned", "untrained"]
+    assert list(rows.index) == ["designed", "rotated", "untrained"]
     assert set(rows["goal"]) == {"moth"}
-    assert (rows.loc[["composed", "turned"], "mse"] <= 1e-6).all()
+    assert (rows.loc[["designed", "rotated"], "mse"] <= 1e-6).all()
     assert rows.loc["untrained", "draws"] == 0
     numbers = rows[["R", "distinct_share", "participation_ratio", "even_share", "purity", "map_zip"]]
     assert np.isfinite(numbers.to_numpy(float)).all()
-    assert compare.known(rows.reset_index(), "composed", "R") == {"moth": rows.loc["composed", "R"]}
+    assert compare.known(rows.reset_index(), "designed", "R") == {"moth": rows.loc["designed", "R"]}
 
 
 def test_threads_that_share_out_networks_keep_to_one_core_each():

@@ -76,7 +76,7 @@ class Notes(Monitor):
 def go(study: Path, out: Path) -> tuple[engine.Result, int, list[str]]:
     """The results of a run, how many cells it computed, and its notes."""
     experiment, notes = catalogue.find(str(study)), Notes()
-    order = engine.Order(experiment, "laptop", experiment.settings("laptop"), out)
+    order = engine.RunRequest(experiment, "laptop", experiment.settings("laptop"), out)
     return engine.execute(order, notes), len(experiment.module.COUNT), notes.said
 
 

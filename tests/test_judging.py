@@ -12,7 +12,20 @@ import pytest
 from recombine import cli
 from recombine.cli import judge
 
-WORDS = ["judge", "--targets", "face", "moth", "--size", "12", "--steps", "2000", "--swept", "3", "--per-minute", "1e6"]
+WORDS = [
+    "judge",
+    "--targets",
+    "face",
+    "moth",
+    "--size",
+    "12",
+    "--steps",
+    "2000",
+    "--n-weights",
+    "3",
+    "--per-minute",
+    "1e6",
+]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -67,10 +80,10 @@ def test_without_an_address_nothing_is_trained_or_asked(monkeypatch, capsys):
 
 
 def test_the_offline_judge_may_speak_alone(capsys):
-    ours = {("moth", "composed"): np.array([1.0, 0.0]), ("moth", "trained"): np.array([0.0, np.nan])}
+    ours = {("moth", "designed"): np.array([1.0, 0.0]), ("moth", "trained"): np.array([0.0, np.nan])}
     judge.report(ours, {})
-    head, composed, trained, *said = capsys.readouterr().out.splitlines()
+    head, designed, trained, *said = capsys.readouterr().out.splitlines()
     assert head.split() == ["network", "changes", "offline", "yes"]
-    assert composed.split() == ["moth,", "composed", "2", "0.50"]
+    assert designed.split() == ["moth,", "designed", "2", "0.50"]
     assert trained.split() == ["moth,", "trained", "2", "0.00"]
-    assert said[:2] == ["composed or evolved: yes to 0.50 of 2 changes", "trained: yes to 0.00 of 2 changes"]
+    assert said[:2] == ["designed or evolved: yes to 0.50 of 2 changes", "trained: yes to 0.00 of 2 changes"]

@@ -19,7 +19,7 @@ DEMO = {"width": 16, "steps": 500, "learning_rate": 3e-3}
 def run(name: str, out, **changes):
     experiment = catalogue.find(name)
     settings = replace(experiment.settings("laptop"), **changes)
-    return engine.execute(engine.Order(experiment, "laptop", settings, out), Monitor()).table
+    return engine.execute(engine.RunRequest(experiment, "laptop", settings, out), Monitor()).table
 
 
 def test_the_donut_is_fitted_and_its_hole_is_not(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 import recombine as rc
 from recombine import engine
 from recombine.engine import catalogue
-from recombine.experiments.redhardt2025 import data, decoding, figures, hotter, law, shared, size, students
+from recombine.experiments.redhardt2025 import data, decoding, figures, law, more_modules, shared, size, students
 from recombine.table import modern
 from recombine.train.monitor import Monitor
 
@@ -93,7 +93,7 @@ def test_controls_of_tasks_of_one_module_more_are_read_from_tables_old_and_new()
     found = {"perfect": (1.0, 1.0), "mean": (0.0, 0.1), "nearest task": (0.2, 0.4)}
     new = pd.DataFrame([{"system": s, "seed": 0, "r2_unseen": a, "r2_more": b} for s, (a, b) in found.items()])
     for table in (old, new):
-        assert [check.value(table) for check in hotter.CONTROLS] == [1.0, 0.0, 0.2, 1.0, 0.4]
+        assert [check.value(table) for check in more_modules.CONTROLS] == [1.0, 0.0, 0.2, 1.0, 0.4]
 
 
 def test_the_power_with_which_the_masks_needed_grow():
@@ -129,7 +129,7 @@ def test_every_increase_in_training_masks_has_a_column_of_its_own():
 
 def test_task_encodings_are_judged_one_by_one_and_those_that_do_not_fit_are_counted():
     rows = [
-        {"seed": seed, "telling": name, "width": 8, "depth": 2, "r2_unseen": unseen, "r2_seen": seen}
+        {"seed": seed, "task_encoding": name, "width": 8, "depth": 2, "r2_unseen": unseen, "r2_seen": seen}
         for seed in range(6)
         for name, unseen, seen in (("tokens", 0.95, 0.99), ("few-shot", 0.2, 0.5))
     ]
@@ -142,13 +142,13 @@ def test_task_encodings_are_judged_one_by_one_and_those_that_do_not_fit_are_coun
         "tokens": ("holds", 0),
         "few-shot": ("undecided", 6),
     }
-    assert rc.judge(table[table["telling"] == "tokens"], claim).verdict == "holds"
+    assert rc.judge(table[table["task_encoding"] == "tokens"], claim).verdict == "holds"
 
 
 def test_networks_that_all_diverge_are_told_and_drawn(tmp_path):
     experiment = catalogue.find("redhardt2025/data")
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
-    result = engine.execute(engine.Order(experiment, "quick", settings, tmp_path), Monitor())
+    result = engine.execute(engine.RunRequest(experiment, "quick", settings, tmp_path), Monitor())
     assert {v.verdict for v in result.verdicts} == {"undecided"}
     assert [v.lost for v in result.verdicts] == [2, 2, 2]
     assert rc.networks(result.table)["r2_unseen"].isna().all()

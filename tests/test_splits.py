@@ -41,9 +41,9 @@ def test_a_random_fraction_refuses_what_is_not_one(fraction):
 
 def test_drawing_stays_inside_the_mask():
     mask = np.arange(16) < 5
-    assert (rc.draw(mask, 3, jax.random.key(1)) <= mask).all()
+    assert (rc.sample(mask, 3, jax.random.key(1)) <= mask).all()
     with pytest.raises(ValueError, match="cannot draw 6"):
-        rc.draw(mask, 6, jax.random.key(1))
+        rc.sample(mask, 6, jax.random.key(1))
 
 
 def test_stripes_are_never_held_out_by_a_square_and_do_not_count_as_near():

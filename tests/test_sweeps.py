@@ -16,8 +16,8 @@ from recombine.bench import sweep as bench
 from recombine.cppn.network import CPPN, parse_mix
 from recombine.cppn.sweep import sweep as sweeping
 from recombine.cppn.sweep.after import stacked
-from recombine.cppn.sweep.matching import FAINT, matched
-from recombine.cppn.sweep.sweep import Where, every_weight, looked_at, one_by_one, slopes, sweep
+from recombine.cppn.sweep.matching import INERT_BELOW, matched
+from recombine.cppn.sweep.sweep import WeightIndex, every_weight, forward, one_by_one, slopes, sweep
 from recombine.cppn.task import grid
 from recombine.kernels import cppn_sweep, cppn_tiles
 
@@ -41,7 +41,7 @@ def model() -> CPPN:
 
 
 @pytest.fixture(scope="module")
-def where(model) -> Where:
+def where(model) -> WeightIndex:
     return every_weight(model, 30, seed=1)
 
 
@@ -113,7 +113,7 @@ def test_what_is_kept_one_by_one_may_hold_arrays_and_is_compiled_once(model, whe
 
 def test_each_weight_may_have_deltas_of_its_own_in_any_order(model, where, truth):
     order = np.random.default_rng(0).permutation(len(where.layer))
-    shuffled = Where(*(a[order] for a in where))
+    shuffled = WeightIndex(*(a[order] for a in where))
     first = order % 2 == 0
     deltas = np.where(first[:, None], DELTAS[:2], DELTAS[1:])
     wanted = np.where(first[:, None, None, None], truth[order, :2], truth[order, 1:])
@@ -149,21 +149,21 @@ def test_weights_are_those_that_are_not_zero(model):
 
 
 def test_what_cannot_be_swept_is_one_clear_complaint(model, where):
-    none = Where(*(a[:0] for a in where))
+    none = WeightIndex(*(a[:0] for a in where))
     for weights, deltas in ((none, DELTAS), (where, [])):
         with pytest.raises(ValueError, match="nothing to sweep"):
             sweep(model, weights, deltas, SIZE)
     for place in ((9, 0, 0), (0, 4, 0), (3, 0, 3)):
         with pytest.raises(ValueError, match="not in the network"):
-            sweep(model, Where(*np.array(place)[:, None]), DELTAS, SIZE)
+            sweep(model, WeightIndex(*np.array(place)[:, None]), DELTAS, SIZE)
     depth, mix = parse_mix("1;sin:3")
     told = CPPN(mix, depth, inputs=5, key=jax.random.key(0))
     with pytest.raises(ValueError, match="the network has 5"):
         sweep(told, every_weight(told), DELTAS, SIZE)
 
 
-def rms(model: CPPN, where: Where, deltas: np.ndarray) -> np.ndarray:
-    changes = one_by_one(model, where, deltas, SIZE) - np.asarray(looked_at(model, SIZE)[0])
+def rms(model: CPPN, where: WeightIndex, deltas: np.ndarray) -> np.ndarray:
+    changes = one_by_one(model, where, deltas, SIZE) - np.asarray(forward(model, SIZE)[0])
     return np.sqrt(np.mean(changes**2, axis=(2, 3)))
 
 
@@ -184,11 +184,11 @@ def test_matched_changes_are_small_and_alter_the_picture_equally_much(model, whe
 def test_a_weight_that_leads_nowhere_is_inert(model):
     """Unit 0 of layer 1 has nothing that reads it; the changes of the others reach the picture."""
     blind = eqx.tree_at(lambda m: m.weights[2], model, model.weights[2].at[0].set(0))
-    into = Where(np.full(4, 1), np.arange(4), np.array([0, 0, 3, 4]))
+    into = WeightIndex(np.full(4, 1), np.arange(4), np.array([0, 0, 3, 4]))
     found = matched(blind, into, SIZE, target=0.05)
     assert found.inert.tolist() == [[True, True], [True, True], [False, False], [False, False]]
     assert found.rms[:2].max() < 1e-6
-    assert found.rms[2:].min() > FAINT
+    assert found.rms[2:].min() > INERT_BELOW
     assert np.abs(found.rms[2:] - 0.05).max() < 0.003
 
 

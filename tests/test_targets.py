@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.core import UserError
-from recombine.cppn.designed import composed
+from recombine.cppn.designed import designs
 from recombine.cppn.gallery import (
     DEPTHS,
     EACH,
@@ -41,7 +41,7 @@ def drawn() -> list[Target]:
 def test_there_are_many_of_every_kind(drawn):
     kinds = Counter(t.kind for t in drawn)
     assert len(drawn) >= 30
-    assert kinds == {"composed": 3, "network": len(DEPTHS) * EACH, "shape": len(SHAPES), "found": 6}
+    assert kinds == {"designed": 3, "network": len(DEPTHS) * EACH, "shape": len(SHAPES), "found": 6}
     assert len({t.name for t in drawn}) == len(drawn)
 
 
@@ -74,7 +74,7 @@ def test_they_are_the_same_at_every_size(drawn):
 
 
 def test_the_depth_is_that_of_the_network_that_drew_it(drawn):
-    genomes = composed() | random_networks()
+    genomes = designs() | random_networks()
     assert {t.name: t.depth for t in drawn if t.depth} == {name: layerise(g).depth for name, g in genomes.items()}
     assert Counter(t.depth for t in drawn if t.kind == "network") == dict.fromkeys(DEPTHS, EACH)
     assert (min(DEPTHS), max(DEPTHS)) == (2, 16)
@@ -135,7 +135,7 @@ def test_symmetric_shapes_are_their_own_mirror_images(name):
 
 
 def test_a_users_genomes_come_last_with_their_depths():
-    mine = Artifact("mine", composed()["moth"], None)
+    mine = Artifact("mine", designs()["moth"], None)
     found = targets(8, artifacts=[mine])
     assert (found[-1].name, found[-1].kind, found[-1].depth) == ("mine", "artifact", 9)
     assert len(found) == len(targets(8)) + 1

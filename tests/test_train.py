@@ -199,7 +199,7 @@ def test_training_goes_on_from_networks_that_are_given(trained):
 def test_newborn_networks_are_those_that_a_population_starts_from():
     keys = jax.random.split(jax.random.key(6), 2)
     still = rc.population(task(), split(), make, keys, rc.Recipe(1, 4, chunks=1), dials={"learning_rate": 0.0})
-    assert np.allclose(still.model.weight, rc.newborn(make, keys).weight)
+    assert np.allclose(still.model.weight, rc.initial_models(make, keys).weight)
 
 
 def test_a_copy_is_kept_from_the_first_step_whose_loss_is_low_enough(trained):
@@ -219,4 +219,4 @@ def test_a_copy_is_there_from_the_start_if_nothing_is_asked():
     recipe = dataclasses.replace(RECIPE, until=np.inf)
     found = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2})
     assert (found.reached_at == 0).all()
-    assert np.array_equal(found.reached.weight, rc.newborn(make, KEYS).weight)
+    assert np.array_equal(found.reached.weight, rc.initial_models(make, KEYS).weight)

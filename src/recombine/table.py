@@ -21,6 +21,8 @@ NETWORK = "network"
 PRIMARY = "primary"
 _OLD_CONTROL = "control: "
 _OLD_NAMES = {"r": "R", "reuse": "distinct_share", "directions": "participation_ratio", "even": "even_share"}
+_OLD_NAMES |= {"hot": "max_active", "telling": "task_encoding"}
+_OLD_WORDS = {r"\bcomposed\b": "designed", r"\bturned\b": "rotated"}
 
 Effect = Any  # a function of a table: one number per seed, or a column of them for each rival, picture or depth
 
@@ -80,10 +82,13 @@ def modern(table: pd.DataFrame) -> pd.DataFrame:
 
     Older tables named controls by a prefix of their condition: "control: perfect", "control: composed, face".
     """
-    table = table.rename(columns={old: new for old, new in _OLD_NAMES.items() if new not in table})
+    old = {name: name.replace("more ", "auc_") for name in map(str, table) if name.startswith("more ")} | _OLD_NAMES
+    table = table.rename(columns={name: new for name, new in old.items() if new not in table})
     table = table if "variant" in table else table.assign(variant=PRIMARY)
     if "system" in table:
         return table
+    for column in {"kind", "condition"} & set(table):
+        table = table.assign(**{column: table[column].replace(_OLD_WORDS, regex=True)})
     condition = table["condition"].fillna("").astype(str) if "condition" in table else None
     if condition is None:
         return table.assign(system=NETWORK)

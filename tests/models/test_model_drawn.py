@@ -23,7 +23,7 @@ CALLS = ("triton_kernel_call", "__gpu$xla.gpu.triton")
 
 def both(mix, depth, size, precision, seed=0):
     """Errors and gradients of two networks, each with a picture of its own: the kernel's and the plain program's."""
-    models = rc.newborn(lambda key: rc.CPPN(mix, depth, key=key), rc.member_keys(seed, range(2)))
+    models = rc.initial_models(lambda key: rc.CPPN(mix, depth, key=key), rc.member_keys(seed, range(2)))
     x = jnp.asarray(rc.grid(size))
     y = jnp.asarray(np.random.default_rng(0).uniform(size=(2, size**2, 3)), jnp.float32)
     kind = cppn_tiles.Kind(tuple((UNITS[name], count) for name, count in mix), channels, precision, interpret=True)
@@ -174,7 +174,7 @@ def test_a_block_has_some_tiles_where_there_are_many(tiles_of, blocks):
 
 def test_networks_on_a_gpu_are_trained_by_the_kernel_where_it_fits(cuda, monkeypatch):
     monkeypatch.setattr(cppn_tiles, "available", lambda: True)
-    models = rc.newborn(lambda key: rc.CPPN((("cache", 2), ("sin", 1)), 2, key=key), rc.member_keys(0, range(2)))
+    models = rc.initial_models(lambda key: rc.CPPN((("cache", 2), ("sin", 1)), 2, key=key), rc.member_keys(0, range(2)))
 
     def calls(pixels):
         x, y = (jax.ShapeDtypeStruct((1, pixels, n), jnp.float32) for n in (4, 3))

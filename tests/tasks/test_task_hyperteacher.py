@@ -18,7 +18,7 @@ from recombine.tasks.hyperteacher import constituents, hyperteacher, teacher_of,
 from recombine.tasks.modules import continuous, discrete, khot, masks
 
 KEY = jax.random.key(0)
-small = partial(hyperteacher, modules=6, hot=2, inputs=3, hidden=(5, 4), outputs=2, samples=4, key=KEY)
+small = partial(hyperteacher, modules=6, max_active=2, inputs=3, hidden=(5, 4), outputs=2, samples=4, key=KEY)
 
 
 def examples(task: Task, rows: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -32,8 +32,8 @@ def examples(task: Task, rows: np.ndarray, seed: int = 0) -> tuple[np.ndarray, n
     return x, y, z
 
 
-def lesson(z, teacher: int = 0) -> tasks.Lesson:
-    return tasks.Lesson(jnp.asarray(teacher), jnp.asarray(z, jnp.float32), jnp.zeros((0, 2)), jnp.zeros((0, 2)))
+def context(z, teacher: int = 0) -> tasks.TaskContext:
+    return tasks.TaskContext(jnp.asarray(teacher), jnp.asarray(z, jnp.float32), jnp.zeros((0, 2)), jnp.zeros((0, 2)))
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def drawn(task):
     ("modules", "counts"), [(8, (36, 92, 162, 218, 246, 254)), (16, (136, 696, 2516)), (24, (300, 2324, 12950))]
 )
 def test_there_are_as_many_masks_as_the_paper_has(modules, counts):
-    for hot, count in enumerate(counts, start=2):
-        assert len(masks(modules, hot)) == count == sum(comb(modules, k) for k in range(1, hot + 1))
+    for max_active, count in enumerate(counts, start=2):
+        assert len(masks(modules, max_active)) == count == sum(comb(modules, k) for k in range(1, max_active + 1))
 
 
 def test_masks_are_in_the_order_of_itertools():
@@ -87,7 +87,7 @@ def test_the_answer_is_the_formula(task, drawn):
 
 
 def test_weights_are_drawn_as_the_paper_draws_them():
-    layers, read_out = teacher_of(hyperteacher(modules=32, hot=1, hidden=(16, 64), key=KEY)).weights
+    layers, read_out = teacher_of(hyperteacher(modules=32, max_active=1, hidden=(16, 64), key=KEY)).weights
     for weight, fan_in in [(layers[0][:, :-1], 16), (layers[1][:, :-1], 16), (read_out, 64)]:
         sigma = (3**0.5 / fan_in) ** 0.5
         assert np.std(weight) == pytest.approx(sigma, rel=0.05)
@@ -151,40 +151,40 @@ def test_two_teachers_answer_the_same_question_differently(task):
 
 
 def test_equal_tasks_share_a_program():
-    tell = partial(tasks.invertible, 6, jax.random.key(3))
-    first, second = (small(tell=tell()).sample for _ in range(2))
+    encode = partial(tasks.invertible, 6, jax.random.key(3))
+    first, second = (small(encode=encode()).sample for _ in range(2))
     assert first == second
     assert hash(first) == hash(second)
-    assert first != small(tell=tell(strength=1.0)).sample
-    assert first != small(tell=tell(), key=jax.random.key(1)).sample
+    assert first != small(encode=encode(strength=1.0)).sample
+    assert first != small(encode=encode(), key=jax.random.key(1)).sample
 
 
 def test_tokens_are_numbers_and_weights_in_turn():
     every = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], np.float32)
-    assert tasks.tokens(lesson([0.5, 0, 0.8])).tolist() == [1, 9, 2, 4, 3, 12]
-    assert tasks.tokens(lesson(every))[1::2].tolist() == [12, 13, 14, 15, 16, 17]
+    assert tasks.tokens(context([0.5, 0, 0.8])).tolist() == [1, 9, 2, 4, 3, 12]
+    assert tasks.tokens(context(every))[1::2].tolist() == [12, 13, 14, 15, 16, 17]
 
 
 def test_an_orthogonal_code_turns_and_each_teacher_may_have_its_own():
-    tell = tasks.orthogonal(5, KEY, draws=2)
-    turns = [np.stack([tell(lesson(row, t)) for row in np.eye(5)]) for t in (0, 1, 2)]
+    encode = tasks.orthogonal(5, KEY, draws=2)
+    turns = [np.stack([encode(context(row, t)) for row in np.eye(5)]) for t in (0, 1, 2)]
     assert np.allclose(turns[0] @ turns[0].T, np.eye(5), atol=1e-5)
     assert not np.allclose(turns[0], turns[1], atol=0.1)
     assert np.array_equal(turns[0], turns[2])
 
 
 def test_shuffled_intervals_are_permuted_alike_and_keep_their_insides():
-    tell = tasks.interval_shuffle(KEY)
-    edges = np.asarray(tell(lesson(np.arange(10) / 10)))
+    encode = tasks.interval_shuffle(KEY)
+    edges = np.asarray(encode(context(np.arange(10) / 10)))
     assert np.allclose(np.sort(edges), np.arange(10) / 10, atol=1e-6)
     assert not np.allclose(edges, np.arange(10) / 10)
-    assert np.allclose(tell(lesson(np.arange(10) / 10 + 0.03)), edges + 0.03, atol=1e-6)
-    assert tell(lesson([1.0])).tolist() == [1.0]
+    assert np.allclose(encode(context(np.arange(10) / 10 + 0.03)), edges + 0.03, atol=1e-6)
+    assert encode(context([1.0])).tolist() == [1.0]
 
 
 def test_the_invertible_code_can_be_inverted():
     z = np.random.default_rng(1).uniform(size=6)
-    code = np.asarray(tasks.invertible(6, KEY, strength=0.8, draws=2)(lesson(z, 1)), float)
+    code = np.asarray(tasks.invertible(6, KEY, strength=0.8, draws=2)(context(z, 1)), float)
     for i, layers in reversed(list(enumerate(tasks._couplings(6, 2, tasks.seed_of(KEY))))):
         step = -1 if i % 2 else 1
         kept, changed = np.split(code[::step], 2)
@@ -199,7 +199,7 @@ def test_the_invertible_code_can_be_inverted():
 
 
 def test_shots_are_fresh_examples_of_the_same_task():
-    task = small(tell=tasks.few_shot(3))
+    task = small(encode=tasks.few_shot(3))
     x, _, z = examples(task, np.arange(21))
     assert widths(task) == (3 * (3 + 2) + 3, 2)
     shown, answers, asked = x[5, 0, :9].reshape(3, 3), x[5, 0, 9:15].reshape(3, 2), x[5, :, 15:]
@@ -210,8 +210,10 @@ def test_shots_are_fresh_examples_of_the_same_task():
 
 
 def test_a_probe_reads_constituents_from_the_identity_and_hardly_from_few_shots():
-    def read(tell):
-        task = hyperteacher(modules=6, hot=2, inputs=4, hidden=(6,), outputs=4, samples=1, tell=tell, key=KEY)
+    def read(encode):
+        task = hyperteacher(
+            modules=6, max_active=2, inputs=4, hidden=(6,), outputs=4, samples=1, encode=encode, key=KEY
+        )
         rows = np.random.default_rng(0).permutation(21).repeat(30)  # the last masks are held out
         x, _, z = examples(task, rows)
         return held_out_r2(x[:, 0, :-4], z, np.arange(len(rows)) < 15 * 30)

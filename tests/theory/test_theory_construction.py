@@ -60,16 +60,16 @@ def test_the_broken_line_meets_the_square_at_its_knots_and_is_above_it_by_at_mos
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(1, 6))
-def test_no_answer_is_further_from_the_teacher_than_the_bound(seed, hot, pieces):
+def test_no_answer_is_further_from_the_teacher_than_the_bound(seed, max_active, pieces):
     random = np.random.default_rng(seed)
-    modules, inputs, hidden, outputs = random.integers([hot, 1, 1, 1], [7, 4, 4, 4])
+    modules, inputs, hidden, outputs = random.integers([max_active, 1, 1, 1], [7, 4, 4, 4])
     teacher = Hyperteacher(
         random.normal(size=(modules, inputs, hidden)),
         random.uniform(size=(modules, hidden)),
         random.normal(size=(hidden, outputs)),
-        hot,
+        max_active,
     )
-    active = random.permuted(np.tile(np.arange(modules), (200, 1)), axis=1) < hot
+    active = random.permuted(np.tile(np.arange(modules), (200, 1)), axis=1) < max_active
     z, x = active * random.uniform(size=(200, modules)), random.uniform(-1, 1, (200, inputs))
     network = construct(teacher, pieces)
     assert np.abs(network(z, x) - teacher(z, x)).max() <= error_bound(teacher, pieces) * (1 + 1e-9)

@@ -93,7 +93,7 @@ def train(
     run = rc.population(
         task,
         rc.Split(task.combinations, np.ones(1, bool)),
-        partial(_born, make, mix, depth),
+        partial(_initialize, make, mix, depth),
         rc.member_keys(0, members),
         rc.Recipe(steps * (repeats + 1), 1, rc.unit_adam, chunks=repeats + 1),
         dials={"learning_rate": 3e-3},
@@ -102,7 +102,7 @@ def train(
     return [later - sooner for sooner, later in zip(clock.times, clock.times[1:], strict=False)], run.losses
 
 
-def _born(make: Callable[..., CPPN], mix: tuple, depth: int, key: jax.Array) -> CPPN:
+def _initialize(make: Callable[..., CPPN], mix: tuple, depth: int, key: jax.Array) -> CPPN:
     return make(mix, depth, key=key)
 
 

@@ -52,8 +52,8 @@ def _rows(size: int, weights: int | None, values: int, seed: int) -> tuple[dict[
     every = sweep.every_weight(model)
     count = min(weights or (FEW if jax.default_backend() == "cpu" else MANY), len(every.layer))
     spaced = ((np.arange(count) + 0.5) * len(every.layer) / count).astype(int)
-    where = sweep.Where(*(a[spaced] for a in every))
-    deltas, reduce = np.linspace(-1, 1, values), Partial(rms_change, sweep.looked_at(model, size)[0])
+    where = sweep.WeightIndex(*(a[spaced] for a in every))
+    deltas, reduce = np.linspace(-1, 1, values), Partial(rms_change, sweep.forward(model, size)[0])
     ways = {"sweep": sweep.sweep, "one_by_one": sweep.one_by_one}
     return {name: lambda way=way: way(model, where, deltas, size, reduce=reduce) for name, way in ways.items()}, count
 

@@ -38,7 +38,7 @@ def figure(words: list[str]) -> int:
             with passing_over(folder):
                 tier, settings, table = load(experiment, folder)
                 if options.tier in ("", tier):
-                    print(*engine.draw(experiment, settings, table, folder, (options.format,)), sep="\n")
+                    print(*engine.plot(experiment, settings, table, folder, (options.format,)), sep="\n")
                     plotted += 1
         if not plotted:
             said = "has no results that can be plotted" if there else "has not been run"

@@ -32,10 +32,10 @@ class Asked(PictureSettings):
     seeds: tyro.conf.Suppress[int] = 1
     block: tyro.conf.Suppress[int] = 1
     targets: tuple[str, ...] = ("face", "moth")
-    """composed pictures to draw; one network is trained on each"""
+    """designed pictures to draw; one network is trained on each"""
     size: int = 48
     """pixels a side"""
-    swept: int = 24
+    n_weights: int = 24
     """weights of each network that are changed, down and up"""
     answers: Path = Path("judged")
     """folder in which the model's answers are kept, so that a run that is broken off goes on"""
@@ -66,7 +66,7 @@ def judge(words: list[str]) -> int:
         " judge and a vision-language model say? Address, key and model come from RECOMBINE_JUDGE_URL,"
         " RECOMBINE_JUDGE_KEY and RECOMBINE_JUDGE_MODEL; the key is never written anywhere.\n"
         "Example: RECOMBINE_JUDGE_URL=http://localhost:8000/v1 RECOMBINE_JUDGE_MODEL=my-model RECOMBINE_JUDGE_KEY=none"
-        " recombine judge --swept 10\nWithout a model: recombine judge --alone",
+        " recombine judge --n-weights 10\nWithout a model: recombine judge --alone",
     )
     from recombine.vlm.endpoint import find_endpoint
 
@@ -81,7 +81,7 @@ def judge(words: list[str]) -> int:
 
 
 def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
-    """For each picture its composed (or evolved) network, then a trained one, with the changes of their weights."""
+    """For each picture its designed (or evolved) network, then a trained one, with the changes of their weights."""
     from recombine.experiments.pictures import compare, shared
 
     found, every = {}, shared.goals(asked)
@@ -95,7 +95,7 @@ def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
         if (error := shared.error(asked, goal, twin)) > compare.DRAWN:
             worse = f"mean squared error {error:.3g} where {compare.DRAWN:g} is asked for"
             raise UserError(f"the network trained on {name} does not draw it ({worse}): give it more --steps")
-        known = "evolved" if goal.evolved else "composed"
+        known = "evolved" if goal.evolved else "designed"
         found[name] = {known: swept(goal.model, asked), "trained": swept(twin, asked)}
     return found
 
@@ -105,7 +105,7 @@ def swept(model: Any, asked: Asked) -> Swept:
     from recombine.cppn.sweep.scores import swept_features
     from recombine.cppn.sweep.sweep import every_weight, sweep
 
-    where = every_weight(model, asked.swept, asked.seed)
+    where = every_weight(model, asked.n_weights, asked.seed)
     found = matched(model, where, asked.size)
     shape = (asked.size, asked.size, 3)
     changed = np.asarray(sweep(model, where, found.deltas, asked.size))[~found.inert].reshape(-1, *shape)
@@ -168,8 +168,8 @@ def report(ours: Said, theirs: Said) -> None:
         print(f"{', '.join(key):28} {cells}")
     for trained in (False, True):
         some = np.concatenate([said for (_, kind), said in ours.items() if (kind == "trained") == trained])
-        print(f"{'trained' if trained else 'composed or evolved'}: yes to {_yes(some)} of {len(some)} changes")
-    print("Yes means: still a coherent variation of the picture, as one weight of a composed network makes them. The")
+        print(f"{'trained' if trained else 'designed or evolved'}: yes to {_yes(some)} of {len(some)} changes")
+    print("Yes means: still a coherent variation of the picture, as one weight of a designed network makes them. The")
     print("offline judge was fitted on the networks of the other pictures; weights that change nothing are left out.")
 
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from recombine.cli import report, streams
 from recombine.core import UserError
-from recombine.engine import Order, Result, execute
+from recombine.engine import Result, RunRequest, execute
 from recombine.table import networks
 from recombine.train.monitor import Monitor
 from recombine.train.monitor import Progress as Chunk
@@ -136,7 +136,7 @@ def what_diverged(found: Diverged, settings: Any) -> str:
     return f"{found.lost} of {found.networks} networks diverged, {when}: try {advice}"
 
 
-def execute_all(orders: list[Order]) -> int:
+def execute_all(orders: list[RunRequest]) -> int:
     """Run experiments one after the other and show what they found; the exit code is 3 if one has no network left."""
     console, finished = streams.console(), []
     try:
@@ -153,7 +153,7 @@ def execute_all(orders: list[Order]) -> int:
     return streams.DIVERGED if any(diverged(result.table).all for _, result in finished) else 0
 
 
-def _show_finished(console: Console, finished: list[tuple[Order, Result]]) -> None:
+def _show_finished(console: Console, finished: list[tuple[RunRequest, Result]]) -> None:
     report.show(console, [report.Shown(o.experiment.name, r.folder, r.verdicts) for o, r in finished])
     for order, result in finished:
         if said := what_diverged(diverged(result.table), order.settings):

@@ -65,14 +65,14 @@ def _tier(flags: list[str]) -> Tier:
 
 
 def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str]) -> tuple[Any, RunOptions]:
-    from recombine.engine import Keep, Order
+    from recombine.engine import Keep, RunRequest
 
     usual, default = _with_artifacts(experiment.settings(tier)), RunOptions(tier=tier)
     told = f"{experiment.question}\n\n{HELP}"
     options, settings = parse_both(default, usual, flags, f"recombine run {experiment.name}", told)
     keep = Keep(models=options.keep_models, records=options.keep_records)
     chosen = chosen_variants(experiment, options.variants, tier)
-    order = Order(
+    order = RunRequest(
         experiment, tier, settings, options.out, keep=keep, cluster=options.ray is not None, device=options.device,
         variants=chosen,
     )  # fmt: skip

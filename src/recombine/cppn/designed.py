@@ -79,8 +79,8 @@ def total(*terms: Weights) -> dict[str, float]:
     return {source: weight for source, weight in found.items() if abs(weight) > 1e-9}
 
 
-def turned(point: Point, centre: tuple[float, float], angle: float) -> Point:
-    """The point as seen from a centre, along axes turned by an angle."""
+def rotated(point: Point, centre: tuple[float, float], angle: float) -> Point:
+    """The point as seen from a centre, along axes rotated by an angle."""
     a, b = (total(p, {"bias": -c}) for p, c in zip(point, centre, strict=True))
     return total(scaled(a, cos(angle)), scaled(b, sin(angle))), total(scaled(a, -sin(angle)), scaled(b, cos(angle)))
 
@@ -142,7 +142,7 @@ def moth() -> Genome:
         ("lower", (0.37, 0.36), 0.9, (0.36, 0.24)),
     ):
         bumps = f"{pair} length", f"{pair} breadth"
-        for name, along, far in zip(bumps, turned(half, centre, angle), reach, strict=True):
+        for name, along, far in zip(bumps, rotated(half, centre, angle), reach, strict=True):
             d.bump(name, along, far, f"{pair} wings: {name.split()[1]}")
         d.blob(f"{pair} wing", bumps, f"{pair} wings: whole")
         d.blob(f"{pair} field", bumps, f"{pair} wings: inside the border", rim=1.74)
@@ -185,7 +185,7 @@ def flower() -> Genome:
     d.bump("stem across", {"x": 1, "sway": 0.03}, 0.03, "stem: where across")
     d.add("below", "sigmoid", {"y": 12}, "stem: below the blossom")
     d.blob("stem", ("stem across", "below"), "stem")
-    leaf = turned(({"x": 1, "half": 2}, {"y": 1}), (0.27, 0.6), -0.6)
+    leaf = rotated(({"x": 1, "half": 2}, {"y": 1}), (0.27, 0.6), -0.6)
     d.bump("leaf along", leaf[0], 0.26, "leaves: length")
     d.bump("leaf across", leaf[1], 0.09, "leaves: breadth")
     d.blob("leaf", ("leaf along", "leaf across"), "leaves")
@@ -197,6 +197,6 @@ def flower() -> Genome:
     return d.genome()
 
 
-def composed() -> dict[str, Genome]:
+def designs() -> dict[str, Genome]:
     """The three pictures by name."""
     return {"face": face(), "moth": moth(), "flower": flower()}

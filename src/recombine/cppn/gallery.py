@@ -1,6 +1,6 @@
 """Turns a size into some forty pictures to be drawn, for those who have none of their own: nothing is downloaded.
 
-They are the pictures of `composed`, those of random networks of known depth, shapes drawn here, and what the installed
+They are the pictures of `designed`, those of random networks of known depth, shapes drawn here, and what the installed
 matplotlib ships as sample data under its own licence (the photograph of Grace Hopper is in the public domain).
 """
 
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import UserError
-from recombine.cppn.designed import composed
+from recombine.cppn.designed import designs
 from recombine.cppn.genome import COLOURS, INPUTS, Genome, Link, Node, evaluate, hsv_of, layerise
 from recombine.cppn.network import hsv_to_rgb
 from recombine.cppn.task import grid, load_picture
@@ -57,7 +57,7 @@ def targets(size: int, *, artifacts: Iterable[Artifact] = ()) -> list[Target]:
     if not 8 <= size <= 1024:
         raise ValueError(f"targets are drawn at 8 to 1024 pixels a side, got {size}")
     found = [
-        *(_of_genome(name, "composed", genome, size) for name, genome in composed().items()),
+        *(_of_genome(name, "designed", genome, size) for name, genome in designs().items()),
         *(_of_genome(name, "network", genome, size) for name, genome in random_networks().items()),
         *(Target(name, "shape", smooth(paint, size), None) for name, paint in SHAPES.items()),
         *(Target(name, "found", picture, None) for name, picture in _shipped(size)),

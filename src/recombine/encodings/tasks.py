@@ -21,7 +21,7 @@ BINS = 10
 _HAIR = 1e-4  # .7 is stored a little below 7 / 10, and must not fall into the bin below
 
 
-class Lesson(NamedTuple):
+class TaskContext(NamedTuple):
     """What can be told of a task: who teaches it, its constituents, and fresh examples (x, y) of it."""
 
     teacher: jax.Array
@@ -31,16 +31,16 @@ class Lesson(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Telling:
-    """phi = function(lesson, *settings), for lessons with `shots` examples; equal where all its fields are."""
+class TaskEncoding:
+    """phi = function(context, *settings), for lessons with `shots` examples; equal where all its fields are."""
 
     name: str
     function: Callable[..., jax.Array]
     shots: int = 0
     settings: tuple[Hashable, ...] = ()
 
-    def __call__(self, lesson: Lesson) -> jax.Array:
-        return self.function(lesson, *self.settings)
+    def __call__(self, context: TaskContext) -> jax.Array:
+        return self.function(context, *self.settings)
 
 
 def seed_of(key: jax.Array) -> tuple[int, ...]:
@@ -53,41 +53,41 @@ def generator(purpose: str, *seed: int) -> np.random.Generator:
     return np.random.default_rng([*purpose.encode(), *seed])
 
 
-def _identity(lesson: Lesson) -> jax.Array:
-    return lesson.z
+def _identity(context: TaskContext) -> jax.Array:
+    return context.z
 
 
-def _tokens(lesson: Lesson) -> jax.Array:
-    modules = lesson.z.shape[0]
-    number = jnp.arange(1, modules + 1, dtype=lesson.z.dtype)
-    return jnp.stack([number, jnp.floor(BINS * lesson.z + _HAIR) + modules + 1], axis=1).ravel()
+def _tokens(context: TaskContext) -> jax.Array:
+    modules = context.z.shape[0]
+    number = jnp.arange(1, modules + 1, dtype=context.z.dtype)
+    return jnp.stack([number, jnp.floor(BINS * context.z + _HAIR) + modules + 1], axis=1).ravel()
 
 
-identity = Telling("identity", _identity)
+identity = TaskEncoding("identity", _identity)
 """phi = z."""
 
-tokens = Telling("tokens", _tokens)
+tokens = TaskEncoding("tokens", _tokens)
 """For each module its number m = 1..M, then floor(10 z_m) + M + 1: a sentence, as raw numbers."""
 
 
-def few_shot(count: int = 50) -> Telling:
+def few_shot(count: int = 50) -> TaskEncoding:
     """phi = [x_1 .. x_count, y_1 .. y_count], fresh examples of the task each time; z itself is not told."""
     if count < 1:
         raise ValueError(f"at least one example must be shown, got {count}")
-    return Telling(f"{count} shots", _few_shot, shots=count)
+    return TaskEncoding(f"{count} shots", _few_shot, shots=count)
 
 
-def _few_shot(lesson: Lesson) -> jax.Array:
-    return jnp.concatenate([lesson.x.ravel(), lesson.y.ravel()])
+def _few_shot(context: TaskContext) -> jax.Array:
+    return jnp.concatenate([context.x.ravel(), context.y.ravel()])
 
 
-def orthogonal(modules: int, key: jax.Array, *, draws: int = 1) -> Telling:
+def orthogonal(modules: int, key: jax.Array, *, draws: int = 1) -> TaskEncoding:
     """phi = Q z with a random orthogonal Q, uniform over all of them."""
-    return Telling("orthogonal", _orthogonal, settings=(modules, draws, seed_of(key)))
+    return TaskEncoding("orthogonal", _orthogonal, settings=(modules, draws, seed_of(key)))
 
 
-def _orthogonal(lesson: Lesson, modules: int, draws: int, seed: tuple[int, ...]) -> jax.Array:
-    return _einsum("dij,j->di", _rotations(modules, draws, seed), lesson.z)[lesson.teacher % draws]
+def _orthogonal(context: TaskContext, modules: int, draws: int, seed: tuple[int, ...]) -> jax.Array:
+    return _einsum("dij,j->di", _rotations(modules, draws, seed), context.z)[context.teacher % draws]
 
 
 @lru_cache
@@ -97,18 +97,18 @@ def _rotations(modules: int, draws: int, seed: tuple[int, ...]) -> np.ndarray:
     return (q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None]).astype(np.float32)
 
 
-def interval_shuffle(key: jax.Array, *, draws: int = 1) -> Telling:
+def interval_shuffle(key: jax.Array, *, draws: int = 1) -> TaskEncoding:
     """Cut [0, 1) into ten bins and permute them, the same way in every coordinate; 1 stays, 0 moves like the rest.
 
     How linearly z can then be read depends much on the permutation.
     """
-    return Telling("interval shuffle", _interval_shuffle, settings=(draws, seed_of(key)))
+    return TaskEncoding("interval shuffle", _interval_shuffle, settings=(draws, seed_of(key)))
 
 
-def _interval_shuffle(lesson: Lesson, draws: int, seed: tuple[int, ...]) -> jax.Array:
-    place = jnp.floor(BINS * lesson.z + _HAIR).astype(jnp.int32)
-    moved = jnp.asarray(_permutations(draws, seed))[lesson.teacher % draws, jnp.minimum(place, BINS - 1)]
-    return jnp.where(place < BINS, lesson.z + (moved - place) / BINS, lesson.z)
+def _interval_shuffle(context: TaskContext, draws: int, seed: tuple[int, ...]) -> jax.Array:
+    place = jnp.floor(BINS * context.z + _HAIR).astype(jnp.int32)
+    moved = jnp.asarray(_permutations(draws, seed))[context.teacher % draws, jnp.minimum(place, BINS - 1)]
+    return jnp.where(place < BINS, context.z + (moved - place) / BINS, context.z)
 
 
 @lru_cache
@@ -116,7 +116,7 @@ def _permutations(draws: int, seed: tuple[int, ...]) -> np.ndarray:
     return np.stack([generator("interval shuffle", i, *seed).permutation(BINS) for i in range(draws)]).astype(np.int32)
 
 
-def invertible(modules: int, key: jax.Array, *, strength: float = 0.1, draws: int = 1) -> Telling:
+def invertible(modules: int, key: jax.Array, *, strength: float = 0.1, draws: int = 1) -> TaskEncoding:
     """Three couplings (a, b) -> (a, b (1 + tanh(l) / 2) + s) of the halves of z; the second acts on z reversed.
 
     (l, s) = f(a), a network of M/2, 2M, 2M, M units with sigmoids, no biases, and weights ~ N(0, strength^2).
@@ -124,10 +124,12 @@ def invertible(modules: int, key: jax.Array, *, strength: float = 0.1, draws: in
     """
     if modules % 2:
         raise ValueError(f"the couplings halve the constituents, so their number is even, got {modules}")
-    return Telling(f"invertible {strength:g}", _invertible, settings=(modules, float(strength), draws, seed_of(key)))
+    return TaskEncoding(
+        f"invertible {strength:g}", _invertible, settings=(modules, float(strength), draws, seed_of(key))
+    )
 
 
-def nonlinear(modules: int, key: jax.Array, *, draws: int = 1) -> Telling:
+def nonlinear(modules: int, key: jax.Array, *, draws: int = 1) -> TaskEncoding:
     """`invertible` with strength 4 / sqrt(M), from which a linear probe reads z with R^2 of about .6 (paper: .56).
 
     Measured with 8, 16 and 32 modules, 3 active: .61, .61 and .58 on held-out masks, single draws from .42 to .77.
@@ -135,8 +137,8 @@ def nonlinear(modules: int, key: jax.Array, *, draws: int = 1) -> Telling:
     return invertible(modules, key, strength=4 / modules**0.5, draws=draws)
 
 
-def _invertible(lesson: Lesson, modules: int, strength: float, draws: int, seed: tuple[int, ...]) -> jax.Array:
-    code = jnp.broadcast_to(lesson.z, (draws, modules))
+def _invertible(context: TaskContext, modules: int, strength: float, draws: int, seed: tuple[int, ...]) -> jax.Array:
+    code = jnp.broadcast_to(context.z, (draws, modules))
     for i, (first, *others) in enumerate(_couplings(modules, draws, seed)):
         step = -1 if i % 2 else 1
         kept, changed = jnp.split(code[:, ::step], 2, axis=1)
@@ -145,7 +147,7 @@ def _invertible(lesson: Lesson, modules: int, strength: float, draws: int, seed:
             told = strength * _einsum("di,dij->dj", jax.nn.sigmoid(told), weight)
         scale, shift = jnp.split(told, 2, axis=1)
         code = jnp.concatenate([kept, changed * (1 + jnp.tanh(scale) / 2) + shift], axis=1)[:, ::step]
-    return code[lesson.teacher % draws]
+    return code[context.teacher % draws]
 
 
 @lru_cache

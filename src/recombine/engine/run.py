@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 NOTHING_MORE = Keep()
 MADE_WITH = ("commit", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
+OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
+"""What settings were called when older results were made."""
 DOTS_PER_INCH = 110
 """Sharp enough for a page, and small enough to keep a figure of every result."""
 
 
 @dataclass(frozen=True)
-class Order:
+class RunRequest:
     """What to run, and where its results go."""
 
     experiment: Experiment
@@ -138,7 +140,7 @@ class Work(NamedTuple):
     identity: str
 
 
-def execute(order: Order, monitor: Monitor) -> Result:
+def execute(order: RunRequest, monitor: Monitor) -> Result:
     """Compute what is missing, then write the table, the verdicts and the figure."""
     try:
         _claim_folder(order)
@@ -160,13 +162,13 @@ def execute(order: Order, monitor: Monitor) -> Result:
                 monitor.note(said)
             store.write_json(order.folder / "settings.json", _provenance(order, made))
             verdicts = conclude(order.experiment, order.tier, table, order.folder)
-            draw(order.experiment, order.settings, table, order.folder)
+            plot(order.experiment, order.settings, table, order.folder)
             return Result(order.folder, table, verdicts, sum(facts["seconds"] for facts in made))
     finally:
         monitor.end()
 
 
-def _claim_folder(order: Order) -> None:
+def _claim_folder(order: RunRequest) -> None:
     """Refuse a results folder that belongs to another study of the same name, unless that study is gone."""
     for path in order.home.glob("*/settings.json"):
         try:
@@ -177,7 +179,7 @@ def _claim_folder(order: Order) -> None:
             raise UserError(f"{order.home} holds the results of {owner}: choose another --out for this study")
 
 
-def _work(order: Order) -> list[Work]:
+def _work(order: RunRequest) -> list[Work]:
     """Every cell of every protocol, the primary one first."""
     import jax
 
@@ -192,14 +194,14 @@ def _work(order: Order) -> list[Work]:
     return found
 
 
-def _controls(order: Order) -> list[bytes]:
+def _controls(order: RunRequest) -> list[bytes]:
     """For each protocol, the rows of systems whose answer is known."""
     make = getattr(order.experiment.module, "controls", lambda settings: [])
     rows = {protocol: make(settings) for protocol, settings in order.protocols.items()}
     return [store.table_bytes([{"variant": name} | row for row in mine]) for name, mine in rows.items() if mine]
 
 
-def _finished(order: Order, work: list[Work], monitor: Monitor) -> Iterator[bytes]:
+def _finished(order: RunRequest, work: list[Work], monitor: Monitor) -> Iterator[bytes]:
     """Every cell's table, in order: from its file, or computed now."""
     kept = store.Cells(order.home / "cells")
     contents = [_kept(order, kept, one.identity, monitor) for one in work]
@@ -218,7 +220,7 @@ def _finished(order: Order, work: list[Work], monitor: Monitor) -> Iterator[byte
         kept.forget_checkpoints(one.identity)
 
 
-def _on_cluster(order: Order, missing: list[Work], kept: store.Cells, monitor: Monitor, cells: int) -> None:
+def _on_cluster(order: RunRequest, missing: list[Work], kept: store.Cells, monitor: Monitor, cells: int) -> None:
     """Compute the missing cells on a Ray cluster; each is saved as it comes back."""
     import jax
 
@@ -230,7 +232,7 @@ def _on_cluster(order: Order, missing: list[Work], kept: store.Cells, monitor: M
         monitor.cell(cells - len(missing) + done, f"{name} came back from the cluster")
 
 
-def _kept(order: Order, kept: store.Cells, name: str, monitor: Monitor) -> bytes | None:
+def _kept(order: RunRequest, kept: store.Cells, name: str, monitor: Monitor) -> bytes | None:
     """A finished cell that also has the weights and records now asked for."""
     wanted = [kind for kind, asked in (("safetensors", order.keep.models), ("record.npz", order.keep.records)) if asked]
     if any(not list(kept.folder.glob(f"{name}.*.{kind}")) for kind in wanted):
@@ -259,7 +261,7 @@ def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Pat
     return verdicts
 
 
-def draw(
+def plot(
     experiment: Experiment, settings: Any, table: pd.DataFrame, folder: Path, formats: tuple[str, ...] = ("png",)
 ) -> list[Path]:
     """Plot the experiment's figure at its primary protocol, in each of the formats."""
@@ -280,7 +282,8 @@ def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:
     facts = store.read_json(folder / "settings.json")
     try:
         known = {f.name for f in fields(experiment.module.Settings)}
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in facts["settings"].items() if k in known}
+        stored = {OLD_SETTINGS.get(name, name): value for name, value in facts["settings"].items()}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k in known}
         tier, settings = str(facts["tier"]), experiment.module.Settings(**values)
         experiment.settings(tier)
     except (TypeError, KeyError, AttributeError) as error:
@@ -294,12 +297,12 @@ def code_changes(experiment: Experiment, folder: Path) -> list[str] | None:
     return changed_files(files, code_files(experiment.module)) if isinstance(files, dict) else None
 
 
-def _described(order: Order, variant: Variant) -> dict[str, Any]:
+def _described(order: RunRequest, variant: Variant) -> dict[str, Any]:
     """Why a variant is a reasonable choice, and what it changes in the settings of an order."""
     return {"why": variant.why, "changes": changed(variant.applied(order.settings), order.settings)}
 
 
-def _provenance(order: Order, made: list[dict[str, Any]]) -> dict[str, Any]:
+def _provenance(order: RunRequest, made: list[dict[str, Any]]) -> dict[str, Any]:
     """How the results came about: what was asked, and where and when its cells were really computed."""
     told = {name: sorted({str(facts.get(name)) for facts in made}) for name in MADE_WITH}
     files, protocols = code_files(order.experiment.module), order.protocols

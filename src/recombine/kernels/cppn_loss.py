@@ -149,7 +149,7 @@ def _as_kept(z: jax.Array, dtype: Any) -> jax.Array:
 def _over_pixels(values: jax.Array, pulls: list[jax.Array], kind: Kind) -> jax.Array:
     """What a tile adds to a layer's slopes: first parts are enough, as roundings of many pixels cancel.
 
-    Where unit and pull are the same in all pixels they do not: such a slope may be off by 2^-8 of itself.
+    WeightIndex unit and pull are the same in all pixels they do not: such a slope may be off by 2^-8 of itself.
     """
     count = len(pulls) if kind.exact else 1
     return product(parts(values, kind)[:count], pulls[:count], ((0,), (0,)), kind)

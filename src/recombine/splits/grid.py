@@ -35,7 +35,7 @@ def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -
     if not 0 <= held_out < 1:
         raise ValueError(f"the held-out fraction must be in [0, 1), got {held_out}")
     count = round(held_out * len(combinations))
-    return Split(combinations, ~draw(np.ones(len(combinations), bool), count, key))
+    return Split(combinations, ~sample(np.ones(len(combinations), bool), count, key))
 
 
 def narrow(split: Split, keep: np.ndarray) -> Split:
@@ -47,10 +47,10 @@ def percent(split: Split, share: float, key: jax.Array) -> Split:
     """Train on a random share, in percent, of the training combinations only."""
     if not 0 < share <= 100:
         raise ValueError(f"a share must be above 0 and at most 100 percent, got {share}")
-    return Split(split.combinations, draw(split.train, round(share / 100 * int(split.train.sum())), key))
+    return Split(split.combinations, sample(split.train, round(share / 100 * int(split.train.sum())), key))
 
 
-def draw(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:
+def sample(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:
     """A mask of `count` combinations drawn without replacement from a mask."""
     rows = np.flatnonzero(mask)
     if count > len(rows):

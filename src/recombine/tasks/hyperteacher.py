@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Task
-from recombine.encodings.tasks import Lesson, Telling, generator, identity, seed_of
+from recombine.encodings.tasks import TaskContext, TaskEncoding, generator, identity, seed_of
 from recombine.tasks.modules import Law, discrete, masks
 
 _EXACT = jax.lax.Precision.HIGHEST  # accelerators may round products, but not the truth
@@ -59,29 +59,29 @@ def _cut_normal(rng: np.random.Generator, shape: tuple[int, ...], fan_in: int) -
 
 @dataclass(frozen=True)
 class Teacher:
-    """y = relu(.. relu(x W_1 + b_1) ..) Omega with W_l = sum_m z_m W_lm / sqrt(hot), and b_l likewise.
+    """y = relu(.. relu(x W_1 + b_1) ..) Omega with W_l = sum_m z_m W_lm / sqrt(max_active), and b_l likewise.
 
     Calling it samples one example of the combination (t, mask); it is the `sample` of a hyperteacher's Task. One vector
-    of uniform numbers is drawn: the first for the magnitudes z, then the fresh examples that `tell` wants, then x.
+    of uniform numbers is drawn: the first for the magnitudes z, then the fresh examples that `encode` wants, then x.
     """
 
     modules: int
-    hot: int
+    max_active: int
     teachers: int
     inputs: int
     hidden: tuple[int, ...]
     outputs: int
     samples: int
     law: Law
-    tell: Telling
+    encode: TaskEncoding
     biases: bool
     seed: tuple[int, ...]
 
     def __call__(self, z: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """x = [phi(z), inputs] in each of `samples` rows, and their y."""
         constituents, x = self._drawn(z, key)
-        y, shots = self.teach(z[0], constituents, x), self.tell.shots
-        code = self.tell(Lesson(z[0], constituents, x[:shots], y[:shots]))
+        y, shots = self.teach(z[0], constituents, x), self.encode.shots
+        code = self.encode(TaskContext(z[0], constituents, x[:shots], y[:shots]))
         told = jnp.broadcast_to(code, (self.samples, *code.shape))
         return jnp.concatenate([told, x[shots:]], axis=1), y[shots:]
 
@@ -93,7 +93,7 @@ class Teacher:
         """What teacher t answers to each row of x in the task with these constituents."""
         # One product with all teachers' modules: for a batch that is one matrix product, and nothing is gathered.
         who = jax.nn.one_hot(t, self.teachers)
-        mixture = jnp.outer(who, constituents / self.hot**0.5).ravel()
+        mixture = jnp.outer(who, constituents / self.max_active**0.5).ravel()
         for layer in self.weights.layers:
             w = jnp.einsum("m,mih->ih", mixture, layer, precision=_EXACT)
             x = jax.nn.relu(jnp.dot(x, w[:-1], precision=_EXACT) + w[-1])
@@ -106,7 +106,7 @@ class Teacher:
         return _weights(sizes, self.modules, self.teachers, self.biases, seed=self.seed)
 
     def _drawn(self, z: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        rows = self.tell.shots + self.samples
+        rows = self.encode.shots + self.samples
         u = jax.random.uniform(key, (self.modules + rows * self.inputs,))
         magnitudes, rest = u[: self.modules], u[self.modules :]
         return self.law(z[1:], magnitudes), 2 * rest.reshape(rows, self.inputs) - 1
@@ -115,27 +115,31 @@ class Teacher:
 def hyperteacher(
     *,
     modules: int = 16,
-    hot: int = 3,
+    max_active: int = 3,
     teachers: int = 1,
     inputs: int = 16,
     hidden: tuple[int, ...] = (16,),
     outputs: int = 16,
     samples: int = 16,
     law: Law = discrete,
-    tell: Telling = identity,
+    encode: TaskEncoding = identity,
     biases: bool = True,
     key: jax.Array,
 ) -> Task:
-    """Rows (t, mask) for every teacher and every mask of up to `hot` modules, in blocks of one teacher each.
+    """Rows (t, mask) for every teacher and every mask of up to `max_active` modules, in blocks of one teacher each.
 
     An example is one task: x is (samples, code + inputs), y is (samples, outputs), and magnitudes are drawn anew.
     """
     if teachers < 1 or not hidden:
         raise ValueError(f"a hyperteacher has a teacher and a hidden layer, got {teachers} and {hidden}")
-    sample = Teacher(modules, hot, teachers, inputs, tuple(hidden), outputs, samples, law, tell, biases, seed_of(key))
-    each = masks(modules, hot).astype(np.int16)
+    sample = Teacher(
+        modules, max_active, teachers, inputs, tuple(hidden), outputs, samples, law, encode, biases, seed_of(key)
+    )
+    each = masks(modules, max_active).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))
-    return Task(f"hyperteacher {modules} choose {hot}", np.column_stack([who, np.tile(each, (teachers, 1))]), sample)
+    return Task(
+        f"hyperteacher {modules} choose {max_active}", np.column_stack([who, np.tile(each, (teachers, 1))]), sample
+    )
 
 
 def teacher_of(task: Task) -> Teacher:

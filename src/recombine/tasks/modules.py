@@ -15,12 +15,12 @@ import numpy as np
 Law = Callable[[jax.Array, jax.Array], jax.Array]
 
 
-def masks(modules: int, hot: int) -> np.ndarray:
-    """All masks with 1..hot of the modules active, as rows of 0 and 1: fewer active first, then alphabetically."""
-    if not 1 <= hot <= modules:
-        raise ValueError(f"between 1 and {modules} of {modules} modules can be active, got {hot}")
+def masks(modules: int, max_active: int) -> np.ndarray:
+    """All masks with 1 to `max_active` active modules, as rows of 0 and 1: fewer active first, then alphabetically."""
+    if not 1 <= max_active <= modules:
+        raise ValueError(f"between 1 and {modules} of {modules} modules can be active, got {max_active}")
     active, found = np.empty((1, 0), np.int8), []
-    for _ in range(hot):
+    for _ in range(max_active):
         active = _longer(active, modules)
         rows = np.zeros((len(active), modules), np.int8)
         np.put_along_axis(rows, active.astype(np.intp), 1, axis=1)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Record, Task
-from recombine.encodings.tasks import Lesson, Telling, generator, identity, seed_of
+from recombine.encodings.tasks import TaskContext, TaskEncoding, generator, identity, seed_of
 from recombine.tasks.modules import Law, discrete, masks
 
 _MAP = ("#######", "#..#..#", "#..#..#", "##...##", "#..#..#", "#..#..#", "#######")
@@ -61,7 +61,7 @@ class Walks:
     features: int
     objects: int
     law: Law
-    tell: Telling
+    encode: TaskEncoding
     observe: Observe
     seed: tuple[int, ...]
 
@@ -77,7 +77,7 @@ class Walks:
         view = jax.vmap(self.observe)(kinds, jax.nn.one_hot(walked, len(CELLS)))
         view /= jnp.sqrt(jnp.mean(view**2, axis=1, keepdims=True) + 1e-6)
         nothing = jnp.zeros((0, 0))
-        code = self.tell(Lesson(row[0], z, nothing, nothing))
+        code = self.encode(TaskContext(row[0], z, nothing, nothing))
         return jnp.concatenate([jnp.broadcast_to(code, (STEPS, *code.shape)), view], axis=1), y
 
     def draw(self, row: jax.Array, key: jax.Array) -> jax.Array:
@@ -103,28 +103,30 @@ def _tastes(worlds: int, modules: int, features: int, seed: tuple[int, ...]) -> 
 def preferences(
     *,
     modules: int = 16,
-    hot: int = 3,
+    max_active: int = 3,
     worlds: int = 1,
     features: int = 16,
     objects: int = 4,
     law: Law = discrete,
-    tell: Telling = identity,
+    encode: TaskEncoding = identity,
     observe: Observe = compact,
     key: jax.Array,
 ) -> Task:
-    """Rows (t, mask) for every world and every mask of up to `hot` modules, in blocks of one world each.
+    """Rows (t, mask) for every world and every mask of up to `max_active` modules, in blocks of one world each.
 
     An example is one episode: each of its 8 steps has the code of z, then what is seen, divided by its root mean
     square. Magnitudes, objects and places are drawn anew each time.
     """
     if worlds < 1 or not 0 < objects < len(CELLS):
         raise ValueError(f"there is a world, and a cell for each object and the agent, got {worlds} and {objects}")
-    if tell.shots:
-        raise ValueError(f"{tell.name}: a walk has no examples to tell of")
-    sample = Walks(modules, worlds, features, objects, law, tell, observe, seed_of(key))
-    each = masks(modules, hot).astype(np.int16)
+    if encode.shots:
+        raise ValueError(f"{encode.name}: a walk has no examples to tell of")
+    sample = Walks(modules, worlds, features, objects, law, encode, observe, seed_of(key))
+    each = masks(modules, max_active).astype(np.int16)
     who = np.repeat(np.arange(worlds, dtype=np.int16), len(each))
-    return Task(f"preferences {modules} choose {hot}", np.column_stack([who, np.tile(each, (worlds, 1))]), sample)
+    return Task(
+        f"preferences {modules} choose {max_active}", np.column_stack([who, np.tile(each, (worlds, 1))]), sample
+    )
 
 
 def arrival_values(cells: jax.Array, worth: jax.Array) -> jax.Array:

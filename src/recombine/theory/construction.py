@@ -21,23 +21,23 @@ _AT_ONCE = 512  # examples computed together, to bound memory
 
 @dataclass(frozen=True, eq=False)
 class Hyperteacher:
-    """`modules` Theta (M, I, H) and their `biases` b (M, H), at least 0; `read_out` Omega (H, O); K = `hot`."""
+    """`modules` Theta (M, I, H) and their `biases` b (M, H), at least 0; `read_out` Omega (H, O); K = `max_active`."""
 
     modules: np.ndarray
     biases: np.ndarray
     read_out: np.ndarray
-    hot: int
+    max_active: int
 
     def __post_init__(self) -> None:
         (m, i, h), b, o = self.modules.shape, self.biases.shape, self.read_out.shape
-        if b != (m, h) or o[0] != h or not 0 < self.hot <= m:
-            raise ValueError(f"modules {(m, i, h)}, biases {b}, read-out {o} and {self.hot} active do not fit")
+        if b != (m, h) or o[0] != h or not 0 < self.max_active <= m:
+            raise ValueError(f"modules {(m, i, h)}, biases {b}, read-out {o} and {self.max_active} active do not fit")
         if np.any(self.biases < 0):
             raise ValueError("the construction passes biases on through ReLUs, so they must not be negative")
 
     def __call__(self, z: np.ndarray, x: np.ndarray) -> np.ndarray:
         """y (examples, O) for mixes z (examples, M) and inputs x (examples, I)."""
-        mixed = z / np.sqrt(self.hot)
+        mixed = z / np.sqrt(self.max_active)
         weights = np.tensordot(mixed, self.modules, axes=1)
         return np.maximum(np.einsum("ei,eih->eh", x, weights) + mixed @ self.biases, 0) @ self.read_out
 
@@ -77,9 +77,9 @@ class ReluNetwork:
 
 
 def span(teacher: Hyperteacher) -> float:
-    """L = (1 + U) / 2, with U the largest |u| that `hot` modules at full strength could mix."""
-    strongest = np.sort(np.abs(teacher.modules), axis=0)[-teacher.hot :].sum(axis=0)
-    return float(1 + strongest.max() / np.sqrt(teacher.hot)) / 2
+    """L = (1 + U) / 2, with U the largest |u| that `max_active` modules at full strength could mix."""
+    strongest = np.sort(np.abs(teacher.modules), axis=0)[-teacher.max_active :].sum(axis=0)
+    return float(1 + strongest.max() / np.sqrt(teacher.max_active)) / 2
 
 
 def error_bound(teacher: Hyperteacher, pieces: int) -> float:
@@ -108,12 +108,12 @@ def construct(teacher: Hyperteacher, pieces: int) -> ReluNetwork:
     modules, inputs, hidden = teacher.modules.shape
     knots, slopes = square(span(teacher), pieces)
     signs = np.array([1.0, -1.0])
-    mixed = teacher.modules / np.sqrt(teacher.hot)
+    mixed = teacher.modules / np.sqrt(teacher.max_active)
     from_z = np.einsum("mih,s,k->mihsk", mixed / 2, signs, np.ones(pieces)).reshape(modules, -1)
     from_x = np.einsum("xi,hsk->xihsk", np.eye(inputs) / 2, np.ones((hidden, 2, pieces))).reshape(inputs, -1)
     to_sum = np.einsum("ho,i,s,k->ihsko", np.eye(hidden), np.ones(inputs), signs, slopes).reshape(-1, hidden)
     shift = np.tile(-knots, 2 * inputs * hidden)
-    passed = np.concatenate([teacher.biases / np.sqrt(teacher.hot), np.zeros((inputs, hidden))])
+    passed = np.concatenate([teacher.biases / np.sqrt(teacher.max_active), np.zeros((inputs, hidden))])
     first = np.concatenate([np.concatenate([from_z, from_x]), passed], axis=1)
     return ReluNetwork(
         (

@@ -59,7 +59,7 @@ class Run:
 
 
 @eqx.filter_jit
-def _born(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
+def _initialize(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
     return eqx.filter_vmap(make)(keys)
 
 
@@ -170,20 +170,20 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
     if len(splits) != len(keys):
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
     each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}
-    _, lives = _born_and_life(keys)
-    params, static = eqx.partition(newborn(make, keys) if start is None else start, eqx.is_inexact_array)
+    _, lives = split_keys(keys)
+    params, static = eqx.partition(initial_models(make, keys) if start is None else start, eqx.is_inexact_array)
     if any(len(a) != len(keys) for a in jax.tree.leaves(params)):
         raise ValueError(f"one network to start from for each of {len(keys)} keys was expected")
     given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
     return given, params, Program(task.sample, static, recipe)
 
 
-def newborn(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
+def initial_models(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
     """The networks, stacked, that a population of these keys starts from."""
-    return _born(make, _born_and_life(keys)[0])
+    return _initialize(make, split_keys(keys)[0])
 
 
-def _born_and_life(keys: jax.Array) -> jax.Array:
+def split_keys(keys: jax.Array) -> jax.Array:
     """For each key one for its network's first weights, and one for all that comes after."""
     return jax.vmap(partial(jax.random.split, num=2), out_axes=1)(keys)
 

@@ -16,10 +16,10 @@ from recombine.measures.agreement import roc_area
 
 def contrast(first: CPPN, second: CPPN, size: int, *, weights: int | None = 60, seed: int = 0) -> dict[str, float]:
     """For each measure of `inside`, the chance that a value of the second network exceeds one of the first."""
-    return exceeding(*(inside(model, size, weights=weights, seed=seed) for model in (first, second)))
+    return probability_of_superiority(*(inside(model, size, weights=weights, seed=seed) for model in (first, second)))
 
 
-def exceeding(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> dict[str, float]:
+def probability_of_superiority(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> dict[str, float]:
     """The same of measures that were taken."""
     return {name: _exceeds(first[name], second[name]) for name in first}
 

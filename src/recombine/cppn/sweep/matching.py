@@ -13,11 +13,11 @@ import numpy as np
 from jax.tree_util import Partial
 
 from recombine.cppn.network import CPPN
-from recombine.cppn.sweep.sweep import Where, looked_at, sweep
+from recombine.cppn.sweep.sweep import WeightIndex, forward, sweep
 
 TARGET = 0.10
 """The root mean square change of a picture at which weights are compared."""
-FAINT = 0.04
+INERT_BELOW = 0.04
 """A weight that cannot change the picture by this much is inert."""
 MOST = 2.0
 _GRID, _STEPS, _LEAST = 7, 5, 1e-4
@@ -32,7 +32,7 @@ class Matched(NamedTuple):
     @property
     def inert(self) -> np.ndarray:
         """Which changes stay below 0.04, whatever their size, or make no picture at all."""
-        return ~(self.rms >= FAINT)
+        return ~(self.rms >= INERT_BELOW)
 
 
 def rms_change(picture: jax.Array, changed: jax.Array) -> jax.Array:
@@ -40,13 +40,13 @@ def rms_change(picture: jax.Array, changed: jax.Array) -> jax.Array:
     return jnp.sqrt(jnp.mean((changed - picture) ** 2))
 
 
-def matched(model: CPPN, where: Where, size: int, *, target: float = TARGET, most: float = MOST) -> Matched:
+def matched(model: CPPN, where: WeightIndex, size: int, *, target: float = TARGET, most: float = MOST) -> Matched:
     """The smallest change of each weight, both ways, that alters the picture by `target`.
 
     On a grid of 7 sizes up to `most`, equal in the logarithm, the first that reaches the target is found, and the gap
     below it is halved or interpolated 5 times. A change that does not reach the target is the one that comes closest.
     """
-    signs, reduce = np.array([-1.0, 1.0]), Partial(rms_change, looked_at(model, size)[0])
+    signs, reduce = np.array([-1.0, 1.0]), Partial(rms_change, forward(model, size)[0])
 
     def at(logs: np.ndarray) -> np.ndarray:
         """The logarithms of the sizes (weights, signs, sizes), and what they do to the picture."""

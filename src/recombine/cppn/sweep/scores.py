@@ -15,7 +15,7 @@ import numpy as np
 from recombine.cppn import measures
 from recombine.cppn.network import CPPN
 from recombine.cppn.sweep.matching import matched
-from recombine.cppn.sweep.sweep import Where, every_weight, looked_at, slopes, sweep
+from recombine.cppn.sweep.sweep import WeightIndex, every_weight, forward, slopes, sweep
 from recombine.cppn.task import grid
 
 COLUMNS = 120
@@ -96,13 +96,13 @@ def score(
     }
 
 
-def swept_features(model: CPPN, where: Where, size: int) -> tuple[SweptFeatures, float]:
+def swept_features(model: CPPN, where: WeightIndex, size: int) -> tuple[SweptFeatures, float]:
     """The features of each matched change of each weight, and the share of weights that are inert both ways."""
     found = matched(model, where, size)
     picture, parts = light(model, size), []
     for start in range(0, len(where.layer), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        colours = sweep(model, Where(*(a[some] for a in where)), found.deltas[some], size)[~found.inert[some]]
+        colours = sweep(model, WeightIndex(*(a[some] for a in where)), found.deltas[some], size)[~found.inert[some]]
         parts.append(_features(measures.luminance(colours).reshape(-1, size, size), picture))
     return SweptFeatures(*(np.concatenate(a) for a in zip(*parts, strict=True))), float(found.inert.all(axis=1).mean())
 
@@ -133,14 +133,14 @@ def _of_maps(maps: np.ndarray) -> MapFeatures:
 
 def unit_maps(model: CPPN, size: int) -> np.ndarray:
     """What every hidden unit makes of every pixel: (layers, units, rows, columns)."""
-    _, acts = looked_at(model, size)
+    _, acts = forward(model, size)
     layers = np.stack([np.asarray(acts[f"layer{i}"]) for i in range(len(model.weights) - 1)])
     return layers.swapaxes(1, 2).reshape(*layers.shape[::2], size, size)
 
 
 def light(model: CPPN, size: int) -> np.ndarray:
     """The luminance of the picture (rows, columns)."""
-    return measures.luminance(np.asarray(looked_at(model, size)[0])).reshape(size, size)
+    return measures.luminance(np.asarray(forward(model, size)[0])).reshape(size, size)
 
 
 def _light(colours: jax.Array) -> jax.Array:

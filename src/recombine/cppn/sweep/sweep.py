@@ -44,7 +44,7 @@ Reduce = Callable[[jax.Array], Any]
 _Kind = tuple[Callable[..., jax.Array], Reduce]
 
 
-class Where(NamedTuple):
+class WeightIndex(NamedTuple):
     """Weights by number of the matrix, row (the unit it comes from) and column (the unit it goes to)."""
 
     layer: np.ndarray
@@ -52,7 +52,7 @@ class Where(NamedTuple):
     col: np.ndarray
 
 
-def every_weight(model: CPPN, at_most: int | None = None, seed: int = 0) -> Where:
+def every_weight(model: CPPN, at_most: int | None = None, seed: int = 0) -> WeightIndex:
     """All weights that are not zero, matrix by matrix; of more than `at_most`, so many drawn by the seed."""
     places = [np.argwhere(np.asarray(w)) for w in model.weights]
     found = np.concatenate([np.insert(place, 0, i, axis=1) for i, place in enumerate(places)])
@@ -61,7 +61,7 @@ def every_weight(model: CPPN, at_most: int | None = None, seed: int = 0) -> Wher
     if at_most is not None and at_most < len(found):
         drawn = np.random.default_rng(seed).choice(len(found), at_most, replace=False)
         found = found[np.sort(drawn)]
-    return Where(*found.T)
+    return WeightIndex(*found.T)
 
 
 def whole(picture: jax.Array) -> jax.Array:
@@ -69,7 +69,7 @@ def whole(picture: jax.Array) -> jax.Array:
     return picture
 
 
-def sweep(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
+def sweep(model: CPPN, where: WeightIndex, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
     """What `reduce` makes of the picture with one weight changed by one delta: (weights, deltas, ...).
 
     Deltas are the same for all weights, or one row a weight. A weight of matrix l from unit i to unit j changes the sum
@@ -85,13 +85,13 @@ def _has_kernel(model: CPPN, size: int) -> bool:
     return whole and cppn_tiles.available() and cppn_tiles.fits(size**2, [model.weights[0].shape], jnp.float32)
 
 
-def slopes(model: CPPN, where: Where, size: int, *, reduce: Reduce = whole) -> Any:
+def slopes(model: CPPN, where: WeightIndex, size: int, *, reduce: Reduce = whole) -> Any:
     """What the linear function `reduce` makes of the derivative of the picture in each weight: (weights, ...)."""
     at_zero = np.zeros((len(where.layer), 1), np.float32)
     return jax.tree.map(lambda a: a[:, 0], _in_turn(model, where, at_zero, size, (slope, reduce)))
 
 
-def one_by_one(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
+def one_by_one(model: CPPN, where: WeightIndex, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
     """The same as `sweep` the straightforward way: one compiled program draws one whole picture, again and again."""
     deltas, x = _one_row_each(deltas, where), jnp.asarray(grid(size))
     kept = reduce if isinstance(reduce, Partial) else Partial(reduce)
@@ -104,7 +104,7 @@ def one_by_one(model: CPPN, where: Where, deltas: ArrayLike, size: int, *, reduc
     return jax.tree.map(lambda *a: np.stack(a).reshape(*deltas.shape, *np.shape(a[0])), *found)
 
 
-def looked_at(model: CPPN, size: int) -> tuple[jax.Array, dict[str, jax.Array]]:
+def forward(model: CPPN, size: int) -> tuple[jax.Array, dict[str, jax.Array]]:
     """The picture (pixels, 3) that a network draws, and its activations."""
     return _asked(model, jnp.asarray(grid(size)))
 
@@ -121,14 +121,14 @@ def _drawn(model: CPPN, place: ArrayLike, delta: ArrayLike, x: jax.Array, reduce
     return reduce(eqx.tree_at(lambda m: m.weights, model, apart(weights.at[place].add(delta)))(x)[0])
 
 
-def _one_row_each(deltas: ArrayLike, where: Where) -> np.ndarray:
+def _one_row_each(deltas: ArrayLike, where: WeightIndex) -> np.ndarray:
     deltas = np.atleast_1d(np.asarray(deltas, np.float32))
     if not deltas.size or not len(where.layer):
         raise ValueError("there is nothing to sweep: no weight, or no delta")
     return np.broadcast_to(deltas, (len(where.layer), deltas.shape[-1]))
 
 
-def _in_turn(model: CPPN, where: Where, deltas: np.ndarray, size: int, kind: _Kind) -> Any:
+def _in_turn(model: CPPN, where: WeightIndex, deltas: np.ndarray, size: int, kind: _Kind) -> Any:
     """What is kept of each change, computed matrix by matrix, in the order of the weights."""
     shapes = np.array([w.shape for w in model.weights])
     if np.max(where.layer) >= len(shapes) or np.any(np.stack(where[1:], axis=1) >= shapes[where.layer]):
@@ -140,7 +140,7 @@ def _in_turn(model: CPPN, where: Where, deltas: np.ndarray, size: int, kind: _Ki
     return jax.tree.map(lambda a: a[back].reshape(*deltas.shape, *a.shape[1:]), found)
 
 
-def _grouped(where: Where, deltas: np.ndarray, group: int) -> tuple[np.ndarray, Groups]:
+def _grouped(where: WeightIndex, deltas: np.ndarray, group: int) -> tuple[np.ndarray, Groups]:
     """The changes in groups, and each one's place among all; a matrix's last group is filled up, with places of -1."""
     layer = np.repeat(where.layer, deltas.shape[1])
     mine = [np.flatnonzero(layer == i) for i in np.unique(layer)]

@@ -1,8 +1,8 @@
-"""Is there a depth, the target's own, at which pruned networks come out composed?
+"""Is there a depth, the target's own, at which pruned networks come out designed?
 
 Networks of the target's units and several depths are trained, pruned by similarity to the same share of weights, and
 retrained; the share is the same, so that deeper ones have more weights left. The paper reports a peak at the depth of
-the evolved network (12 for the skull, where 11 and 13 already fail). Here the composed network's own depth is asked,
+the evolved network (12 for the skull, where 11 and 13 already fail). Here the designed network's own depth is asked,
 and R, of each network at the moment when its error was as low as 0.005: at a lower error, R is higher.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("face",)
-    """composed pictures to draw; of the three, pruned networks learn the face soonest"""
+    """designed pictures to draw; of the three, pruned networks learn the face soonest"""
     offsets: tuple[int, ...] = (-4, -2, 0, 2, 4)
-    """hidden layers more or fewer than the composed network has; 0 and some on both sides"""
+    """hidden layers more or fewer than the designed network has; 0 and some on both sides"""
     share: float = 0.256
     """weights left after pruning, as a share of all"""
     retraining: int = 1500
@@ -38,13 +38,13 @@ class Settings(shared.PictureSettings):
         if list(self.offsets) != sorted(set(self.offsets)) or not self.offsets[0] < 0 < self.offsets[-1]:
             raise rc.UserError(f"offsets must rise from below 0 to above it, got {self.offsets}")
         if 0 not in self.offsets:
-            raise rc.UserError("offset 0, the composed network's own depth, must be among the offsets")
+            raise rc.UserError("offset 0, the designed network's own depth, must be among the offsets")
         if not 0.02 <= self.share <= 0.95:
             raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
 
 
 QUICK = Settings(**shared.QUICK | {"offsets": (-1, 0, 1), "retraining": 10})
-LAPTOP = Settings(size=24, steps=2000, swept=32, offsets=(-2, -1, 0, 1, 2))
+LAPTOP = Settings(size=24, steps=2000, n_weights=32, offsets=(-2, -1, 0, 1, 2))
 GPU = Settings(
     seeds=8,
     block=8,
@@ -53,9 +53,9 @@ GPU = Settings(
     steps=15_000,
     retraining=15_000,
     offsets=(-4, -1, 0, 1, 4),
-    swept=80,
+    n_weights=80,
 )
-PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(range(-6, 7)), swept=1000)
+PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(range(-6, 7)), n_weights=1000)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -64,7 +64,7 @@ def cells(settings: Settings) -> list[rc.Cell]:
 
 
 def layers(goal: shared.Goal, offset: int) -> int:
-    """The hidden layers of networks at an offset from the composed network's depth."""
+    """The hidden layers of networks at an offset from the designed network's depth."""
     return max(1, len(goal.model.weights) - 1 + offset)
 
 
@@ -113,7 +113,7 @@ def deepest(table: pd.DataFrame) -> float:
 
 
 def below(table: pd.DataFrame) -> float:
-    """The next depth tried below the composed network's."""
+    """The next depth tried below the designed network's."""
     return max(offset for offset in around(table) if offset < 0)
 
 
@@ -123,30 +123,30 @@ def above(table: pd.DataFrame) -> float:
 
 
 def peak(**depths: Callable[[pd.DataFrame], float]) -> dict[str, Any]:
-    """By seed, R at each of some depths minus that at the composed network's, a column for each depth and picture."""
+    """By seed, R at each of some depths minus that at the designed network's, a column for each depth and picture."""
     return compare.each_minus(depths, 0.0, by="offset", kind="pruned", over="depths and pictures")
 
 
 NEXT = rc.Check(
-    "layers between the composed network's depth and the next tried", lambda t: max(-below(t), above(t)), at_most=1.0
+    "layers between the designed network's depth and the next tried", lambda t: max(-below(t), above(t)), at_most=1.0
 )
 CLAIMS = (
     rc.Claim(
         "composition peaks at the target's depth (the paper)",
-        "At the composed network's own depth R is lower than at the shallowest and at the deepest tried.",
+        "At the designed network's own depth R is lower than at the shallowest and at the deepest tried.",
         "figure 3",
         **peak(shallowest=shallowest, deepest=deepest),
         above=0.01,
-        unit=f"{compare.R}, the shallowest or deepest minus the composed network's depth",
+        unit=f"{compare.R}, the shallowest or deepest minus the designed network's depth",
         controls=compare.CONTROLS,
     ),
     rc.Claim(
         "depths next to the target's already fail (the paper)",
-        "At the composed network's own depth R is lower than at the depths next to it that were tried.",
+        "At the designed network's own depth R is lower than at the depths next to it that were tried.",
         "figures 16-17",
         **peak(shallower=below, deeper=above),
         above=0.01,
-        unit=f"{compare.R}, a depth next to it minus the composed network's depth",
+        unit=f"{compare.R}, a depth next to it minus the designed network's depth",
         preconditions=(NEXT,),
         controls=compare.CONTROLS,
     ),
@@ -176,7 +176,7 @@ def figure(settings: Settings, table: pd.DataFrame):
                 band(place, some.groupby("depth")[column], colour, kind, settings.seeds)
         own = shared.goals(settings)[name].model if name in settings.targets else None
         for place, title in zip(
-            line, ("R at the gate (lower: composed)", "purity of unit maps", "mean squared error"), strict=True
+            line, ("R at the gate (lower: designed)", "purity of unit maps", "mean squared error"), strict=True
         ):
             place.set(xlabel="hidden layers", ylabel=title, title=name)
             if own is not None:

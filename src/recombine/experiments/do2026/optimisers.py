@@ -27,7 +27,7 @@ class Settings(shared.PictureSettings):
     rates: tuple[float, ...] = (5e-3, 1e-3)
     """learning rates that every optimiser is tried at"""
     targets: tuple[str, ...] = ("moth",)
-    """composed pictures to draw"""
+    """designed pictures to draw"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,7 +36,7 @@ class Settings(shared.PictureSettings):
 
 
 QUICK = Settings(**shared.QUICK)
-LAPTOP = Settings(size=24, steps=1200, swept=32)
+LAPTOP = Settings(size=24, steps=1200, n_weights=32)
 GPU = Settings(
     seeds=8,
     block=8,
@@ -44,7 +44,7 @@ GPU = Settings(
     size=64,
     steps=10_000,
     rates=(5e-3, 1e-3, 5e-4, 1e-4),
-    swept=80,
+    n_weights=80,
 )
 PAPER = replace(GPU, size=256, steps=100_000)
 
@@ -167,7 +167,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     error.set(yscale="log", title="error at the end, best rates")
     error.legend(fontsize=7, frameon=False)
     figures.dots(r, at_best(table), "R", **shown, gated=True)
-    r.set(title=f"R at an error of {compare.GATE:g}, best rates\n(hollow: not reached; lines: composed)")
-    figures.lines(r, compare.known(table, "composed", "R"))
+    r.set(title=f"R at an error of {compare.GATE:g}, best rates\n(hollow: not reached; lines: designed)")
+    figures.lines(r, compare.known(table, "designed", "R"))
     figures.without_highest(r)
     return picture

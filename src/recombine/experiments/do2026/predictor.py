@@ -1,8 +1,8 @@
-"""Does the complexity of a picture predict the depth at which networks come out most composed?
+"""Does the complexity of a picture predict the depth at which networks come out most designed?
 
 Networks of one mix of units and several depths are trained on each of many targets, pruned by similarity to one share
 of their weights, and retrained. A target's best depth is that of the lowest R, among depths that draw it (a network
-that does not draw its picture looks composed). The paper's formula could not be read. Stated before any run, the
+that does not draw its picture looks designed). The paper's formula could not be read. Stated before any run, the
 primary is: PNG ratio at 256 pixels, log-linear, fitted to all other targets. What is repeated is the target, not the
 seed: an effect has one number per target, and its interval is over targets. A line in logarithms without any feature
 guesses the mean of logarithms, which beats the mean where best depths are mostly small (for 44 targets it would "hold"
@@ -46,7 +46,7 @@ UNKNOWN = {"mse": np.nan, "R": np.nan, "drawn": np.nan}
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     others: int = 41
-    """targets besides the composed and evolved ones, spread evenly over random networks, shapes and found pictures"""
+    """targets besides the designed and evolved ones, spread evenly over random networks, shapes and found pictures"""
     depths: tuple[int, ...] = (2, 4, 7, 10)
     """hidden layers, rising"""
     share: float = 0.256
@@ -67,10 +67,10 @@ class Settings(shared.PictureSettings):
 
 QUICK = Settings(**shared.QUICK | {"others": 4, "depths": (1, 2), "retraining": 5, "shortest": 1.0})
 LAPTOP = Settings(
-    seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, swept=16, shortest=1.5e-2, depths=(2, 4, 8)
+    seeds=2, block=2, others=27, size=24, steps=500, learning_rate=7e-3, n_weights=16, shortest=1.5e-2, depths=(2, 4, 8)
 )
-GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), swept=60)
-PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), swept=240)
+GPU = Settings(seeds=4, block=4, size=64, steps=5000, retraining=5000, depths=(2, 4, 6, 8, 12, 16), n_weights=60)
+PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), n_weights=240)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -101,7 +101,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
     target = round(settings.share * shared.size(dense))
     each = zip(shared.members(dense), dense.diverged_at, strict=True)
-    start = scoring.side_by_side(lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
+    start = scoring.in_threads(lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
     pruned = train(settings.retraining, "pruned", shared.stacked(start))
     return rows_of(cell, dense, pruned, [(every[place], seed) for place, seed in who], monitor=monitor)
 
@@ -113,7 +113,7 @@ def rows_of(cell: rc.Cell, dense: Any, pruned: Any, who: list[tuple[Goal, int]],
     def one(i: int) -> dict[str, Any]:
         return scored(settings, who[i][0], pruned[i].reached, who[i][1]) if diverged[i] < 0 else UNKNOWN
 
-    found = scoring.side_by_side(one, range(len(who)), monitor=monitor)
+    found = scoring.in_threads(one, range(len(who)), monitor=monitor)
     rows: list[dict] = []
     for i, (goal, seed) in enumerate(who):
         what = {"system": "network", "condition": f"{cell.depth} layers, {goal.shown.name}", "number": goal.number}
@@ -132,7 +132,7 @@ def recorded(settings: Settings, goal: Goal, model: Any) -> rc.Record:
 
 
 def scored(settings: Settings, goal: Goal, model: Any, seed: int) -> dict[str, float]:
-    """How well a network draws its target, whether that is well enough, and how composed it is."""
+    """How well a network draws its target, whether that is well enough, and how designed it is."""
     found = scoring.scored(settings, goal.shown, model, seed)
     drawn = float(found["mse"] <= (1 + compare.SLACK) * settings.shortest)
     return {k: v for k, v in found.items() if not np.ndim(v) and k != "draws"} | {"drawn": drawn}

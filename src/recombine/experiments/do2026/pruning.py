@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("face",)
-    """composed pictures to draw; of the three, pruned networks learn the face soonest"""
+    """designed pictures to draw; of the three, pruned networks learn the face soonest"""
     shares: tuple[float, ...] = (0.256,)
     """weights left after each round, as a share of all; the paper's two are 0.256 and 0.086"""
     retraining: int = 1500
@@ -59,7 +59,7 @@ class Settings(shared.PictureSettings):
 
 
 QUICK = Settings(**shared.QUICK, retraining=10, stages=2)
-LAPTOP = Settings(size=24, steps=2000, swept=32, stages=2)
+LAPTOP = Settings(size=24, steps=2000, n_weights=32, stages=2)
 GPU = Settings(
     seeds=8,
     block=8,
@@ -68,9 +68,9 @@ GPU = Settings(
     steps=20_000,
     shares=(0.256, 0.086),
     retraining=15_000,
-    swept=80,
+    n_weights=80,
 )
-PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, swept=1000)
+PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, n_weights=1000)
 
 cells = shared.cells
 
@@ -78,7 +78,7 @@ cells = shared.cells
 def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
     make = shared.dense(goal)
-    case = Case(cell, goal, make, rc.newborn(make, rc.member_keys(settings.seed, cell.members)), monitor)
+    case = Case(cell, goal, make, rc.initial_models(make, rc.member_keys(settings.seed, cell.members)), monitor)
     dense = trained = shared.train(settings, goal, make, cell.members, monitor=monitor, label="dense")
     size = shared.size(dense)
     rows = rows_of(case, dense, [DENSE], 0)
@@ -210,7 +210,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R where the error is as low as the gate, orthogonality of maps and error, by method; composed as lines."""
+    """R where the error is as low as the gate, orthogonality of maps and error, by method; designed as lines."""
     rows, last = rc.networks(table), len(settings.shares)
     picture, axes = rc.plots.panels(rows=3, columns=last, side=4.0)
     for j in range(last):
@@ -219,11 +219,11 @@ def figure(settings: Settings, table: pd.DataFrame):
         for place, column in zip(axes[:, j], ("R", "orthogonal", "mse"), strict=True):
             figures.dots(place, here, column, by="method", kinds=names, gated=True)
         title = f"round {j + 1}: {settings.shares[j]:.1%} of the weights" + " (judged)" * (j == 0)
-        axes[0, j].set(title=title, ylabel=f"R at an error of {compare.GATE:g} (hollow: not reached; lines: composed)")
+        axes[0, j].set(title=title, ylabel=f"R at an error of {compare.GATE:g} (hollow: not reached; lines: designed)")
         axes[1, j].set(ylabel="1 - mean |correlation| of maps of a layer")
         axes[2, j].set(yscale="log", ylabel="mean squared error at the end")
         axes[2, j].axhline(compare.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
-        figures.lines(axes[0, j], compare.known(table, "composed", "R"))
+        figures.lines(axes[0, j], compare.known(table, "designed", "R"))
         figures.without_highest(axes[0, j])
     axes[2, 0].legend(fontsize=7, frameon=False, loc="lower right")
     return picture

@@ -27,7 +27,7 @@ def again(case: Case, before: Any, ways: dict[str, prunings.Method], *, target: 
     settings, seeds = case.cell.settings, case.cell.members
     every = [(method, i, seed) for method in ways for i, seed in enumerate(seeds)]
     old = [before[place % len(before)] for place in range(len(every))]
-    start = scoring.side_by_side(
+    start = scoring.in_threads(
         lambda one: pruned(case, ways[one[0][0]], one[1], one[0][1:], target), zip(every, old, strict=True)
     )
     return shared.train(

@@ -1,10 +1,10 @@
 """Is it the schedule, the initial weights or the pixels seen, rather than depth and wiring, that fractures a network?
 
-The controls that a referee of the paper misses: depth and wiring are held fixed (dense networks of the composed
+The controls that a referee of the paper misses: depth and wiring are held fixed (dense networks of the designed
 network's units and depth), and one thing at a time is changed of how they are trained. The learning rate falls along a
 cosine in place of staying as it is; the variance of the initial weights is halved or doubled; every update sees a
 random quarter of the pixels. A control would explain the fracture if it changed a score, up or down, by half of what
-trained and composed networks differ. Weights are swept at the same places in networks of one seed.
+trained and designed networks differ. Weights are swept at the same places in networks of one seed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("moth",)
-    """composed pictures to draw"""
+    """designed pictures to draw"""
     scales: tuple[float, ...] = (0.5, 2.0)
     """what the variance of the initial weights is multiplied with"""
     share: float = 0.25
@@ -41,9 +41,9 @@ class Settings(shared.PictureSettings):
 
 
 QUICK = Settings(**shared.QUICK)
-LAPTOP = Settings(seed=1, targets=("face",), size=24, steps=2500, swept=32)  # seed 0 is in kumar2025/fracture
-GPU = Settings(seeds=8, block=8, targets=("face", "moth"), size=64, steps=20_000, swept=80)
-PAPER = replace(GPU, size=256, steps=100_000, swept=1000, scales=(0.25, 0.5, 2.0, 4.0))
+LAPTOP = Settings(seed=1, targets=("face",), size=24, steps=2500, n_weights=32)  # seed 0 is in kumar2025/fracture
+GPU = Settings(seeds=8, block=8, targets=("face", "moth"), size=64, steps=20_000, n_weights=80)
+PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000, scales=(0.25, 0.5, 2.0, 4.0))
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -115,21 +115,21 @@ def by_way(effect: OfWay, what: str = "", *, beside: tuple[str, ...] = (DEFAULT,
 
 
 def gap(table: pd.DataFrame, kind: str, column: str) -> pd.DataFrame:
-    """By seed and picture, how far a score of networks trained in a way is from the composed one's."""
-    known = compare.known(table, "composed", column)
+    """By seed and picture, how far a score of networks trained in a way is from the designed one's."""
+    known = compare.known(table, "designed", column)
     each = compare.by_picture(rc.value(column, kind=kind))(table)
     return each - [known[str(goal)] for goal in each]
 
 
 def changed(column: str) -> OfWay:
-    """By seed and picture, what a way to train changes, as a share of what trained and composed networks differ."""
+    """By seed and picture, what a way to train changes, as a share of what trained and designed networks differ."""
     return lambda table, kind: gap(table, kind, column) / gap(table, DEFAULT, column) - 1
 
 
 def fractured(column: str) -> rc.Check:
     """That there is a fracture to explain."""
     return rc.Check(
-        f"difference of trained and composed networks in {column}, least picture",
+        f"difference of trained and designed networks in {column}, least picture",
         lambda t: gap(t, DEFAULT, column).mean().abs().min(),
         at_least=0.05,
     )
@@ -137,7 +137,7 @@ def fractured(column: str) -> rc.Check:
 
 EVEN = rc.Check(
     "even share of the pictures, least of all, so that parity says something",
-    lambda t: min(compare.known(t, "composed", "even_share").values()),
+    lambda t: min(compare.known(t, "designed", "even_share").values()),
     at_least=0.85,
 )
 
@@ -146,12 +146,12 @@ def spared(name: str, what: str, says: str, column: str = "R", *more: rc.Check) 
     """That a score does not come from one thing."""
     return rc.Claim(
         name,
-        f"{says} by less than half of what trained and composed networks differ.",
+        f"{says} by less than half of what trained and designed networks differ.",
         "ours, stated before these seeds were run; a control the referee asks for",
         **by_way(changed(column), what),
         above=-0.5,
         below=0.5,
-        unit=f"change of {column} as a share of trained minus composed",
+        unit=f"change of {column} as a share of trained minus designed",
         preconditions=(*more, fractured(column)),
         controls=compare.CONTROLS,
     )
@@ -179,11 +179,11 @@ CLAIMS = (
     rc.Claim(
         "however networks are trained, their changes are harder to compress",
         "In each of these ways, single weights of trained networks make changes that are harder to compress than those"
-        " of the composed one.",
+        " of the designed one.",
         "ours, stated before these seeds were run; margin as in kumar2025/fracture",
         **by_way(lambda t, kind: gap(t, kind, "R"), beside=()),
         above=0.05,
-        unit=f"{compare.R}, trained minus composed",
+        unit=f"{compare.R}, trained minus designed",
         controls=compare.CONTROLS,
     ),
 )
@@ -197,7 +197,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set_axis_off()
     for line, (name, goal) in zip(axes, goals.items(), strict=False):
         line[0].imshow(figures.thumb(goal.picture))
-        line[0].set_title(f"{name}, composed")
+        line[0].set_title(f"{name}, designed")
         for place, kind in zip(line[1:], kinds, strict=False):
             kept = next(iter(rows[(rows["kind"] == kind) & (rows["goal"] == name)]["drawn"].dropna()), None)
             if kept is not None and np.isfinite(kept).all():
@@ -220,11 +220,11 @@ def scores(places: Any, settings: Settings, table: pd.DataFrame, kinds: list[str
     curve.legend(fontsize=5, frameon=False)
     for place, column in zip((error, *others), ("mse", "R", "purity"), strict=False):
         figures.dots(place, rows, column, by="kind", kinds=kinds, gated=True)
-        place.set_title(f"{column} (lines: composed)" if place is not error else "mean squared error")
+        place.set_title(f"{column} (lines: designed)" if place is not error else "mean squared error")
     error.set_yscale("log")
     error.axhline(compare.GATE, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
     for place, column in zip(others[:2], ("R", "purity"), strict=True):
-        figures.lines(place, compare.known(table, "composed", column))
+        figures.lines(place, compare.known(table, "designed", column))
     for place, column in zip(others[2:], ("R", "purity"), strict=True):
         figures.judged(place, table, {"": spared(column, "", "", column)})
         place.set_title(f"change of {column},\nshare of the gap")

@@ -1,10 +1,10 @@
-"""Can one network draw several pictures, and what becomes of pictures that no network was composed for?
+"""Can one network draw several pictures, and what becomes of pictures that no network was designed for?
 
 Figures 42-44 and 24-29. How the paper's network of several pictures is built could not be read; here it is told by a
 fifth input, -1 to 1, which picture to draw, and its loss is the mean over all of them at every update: a batch drawn
 with replacement would leave pictures out, so all of them are one example. Each picture also gets a network of its own,
-and so do pictures outside the composed ones. All have the same units, depth and updates: of each type as many units as
-any of the composed networks has, and the depth of the deepest, so that every one of those fits in.
+and so do pictures outside the designed ones. All have the same units, depth and updates: of each type as many units as
+any of the designed networks has, and the depth of the deepest, so that every one of those fits in.
 R is relative to what the network draws and is compared at the same picture alone; how complex the pictures outside are
 is not held equal. For scores, what is told is added to the bias input: four inputs are left, and the same picture.
 """
@@ -31,27 +31,27 @@ UNKNOWN = scoring.UNKNOWN | dict.fromkeys(("log_share", "apart", "drawn", "wante
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     outside: tuple[str, ...] = ("portrait", "house")
-    """pictures that no network was composed for: house, ball, portrait, medals, present or another of `rc.targets`,
+    """pictures that no network was designed for: house, ball, portrait, medals, present or another of `rc.targets`,
     or your own PNG and JPEG files"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.outside or len(set(self.outside)) < len(self.outside):
-            raise rc.UserError("name at least one picture outside the composed ones, each once")
+            raise rc.UserError("name at least one picture outside the designed ones, each once")
         if len(self.targets) < 2 and not self.artifacts:
             raise rc.UserError("one network for all needs at least two targets")
 
 
 QUICK = Settings(**shared.QUICK | {"targets": ("face", "moth"), "outside": ("house",)})
 # Errors of some networks of seed 0 were known beforehand.
-LAPTOP = Settings(seed=1, size=24, steps=1400, swept=24, outside=("house",))
+LAPTOP = Settings(seed=1, size=24, steps=1400, n_weights=24, outside=("house",))
 OTHERS = ("portrait", "medals", "present", "house", "ball")
-GPU = Settings(seeds=8, block=8, size=64, steps=20_000, swept=80, outside=OTHERS)
-PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
+GPU = Settings(seeds=8, block=8, size=64, steps=20_000, n_weights=80, outside=OTHERS)
+PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
-    """Networks that draw these pictures, one or all composed ones; other content of a file makes another cell."""
+    """Networks that draw these pictures, one or all designed ones; other content of a file makes another cell."""
     every = [tuple(shared.goals(settings)), *((name,) for name in pictures(settings))]
     return rc.cells(settings, [{"names": names, "content": content(settings, names)} for names in every])
 
@@ -74,7 +74,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     for seed, answer in zip(cell.members, answers, strict=True):
         monitor.recorded(f"networks-{seed}", answer)
     each = [(trained[i], answers[i].y_hat[0], seed) for i, seed in enumerate(cell.members)]
-    rows = scoring.side_by_side(lambda one: described(cell, *one), each, monitor=monitor)
+    rows = scoring.in_threads(lambda one: described(cell, *one), each, monitor=monitor)
     return [row for of_one in rows for row in of_one]
 
 
@@ -124,8 +124,8 @@ def log_share(log_mse: float, goal: shared.Goal) -> float:
     return log_mse - float(np.log10(goal.picture.var(axis=(0, 1)).mean() + 1e-12))
 
 
-def composed(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of networks for the pictures that a network was composed for."""
+def designed(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of networks for the pictures that a network was designed for."""
     rows = rc.networks(table)
     return rows[rows["kind"] != OUTSIDE]
 
@@ -137,23 +137,23 @@ def outside(table: pd.DataFrame) -> pd.DataFrame:
 
 def ratio(table: pd.DataFrame) -> pd.DataFrame:
     """By seed and picture, log10 of the error of one for all over that of one each."""
-    return compare.by_picture(rc.difference("log_mse", SHARED, ALONE, by="kind"), composed)(table)
+    return compare.by_picture(rc.difference("log_mse", SHARED, ALONE, by="kind"), designed)(table)
 
 
 def beyond_number(table: pd.DataFrame) -> pd.DataFrame:
     """By seed and picture, the same over the number of pictures."""
-    return ratio(table) - np.log10(len(compare.known(table, "composed", "R")))
+    return ratio(table) - np.log10(len(compare.known(table, "designed", "R")))
 
 
 def undrawn(table: pd.DataFrame) -> pd.DataFrame:
-    """By seed and picture outside, log10 of the share undrawn over its mean for the composed pictures."""
+    """By seed and picture outside, log10 of the share undrawn over its mean for the designed pictures."""
     known = rc.pick(table, kind=ALONE).groupby("seed")["log_share"].agg(lambda v: v.mean(skipna=False))
     return compare.by_picture(rc.value("log_share"), outside)(table).sub(known, axis=0)
 
 
 def distinct(table: pd.DataFrame) -> pd.DataFrame:
-    """By seed and picture outside, the share of maps that are distinct minus the largest of a composed network."""
-    most = max(compare.known(table, "composed", "distinct_share").values())
+    """By seed and picture outside, the share of maps that are distinct minus the largest of a designed network."""
+    most = max(compare.known(table, "designed", "distinct_share").values())
     return compare.by_picture(rc.value("distinct_share"), outside)(table) - most
 
 
@@ -171,13 +171,13 @@ NOT_TOLD = rc.Check(
     lambda t: float(np.mean([*compare.known(t, "not told", "mse").values()])),
     at_least=0.01,
 )
-DRAWN = (compare.drawn(composed, kind=ALONE),)
+DRAWN = (compare.drawn(designed, kind=ALONE),)
 CLAIMS = (
     rc.Claim(
-        "one network draws all the composed pictures",
-        "Told which, one network draws all the composed pictures with a mean squared error of at most 0.01.",
+        "one network draws all the designed pictures",
+        "Told which, one network draws all the designed pictures with a mean squared error of at most 0.01.",
         "figures 42-44",
-        effect=compare.by_picture(rc.value("mse", kind=SHARED), composed),
+        effect=compare.by_picture(rc.value("mse", kind=SHARED), designed),
         below=0.01,
         unit="mean squared error",
         fits=DRAWN,
@@ -199,31 +199,31 @@ CLAIMS = (
         "drawing several pictures does not fracture a network more",
         "Single weights of the network for all make changes hardly harder to compress than those of one network each.",
         "ours; stated before these seeds were run",
-        **compare.minus("R", SHARED, ALONE, by="kind", among=composed),
+        **compare.minus("R", SHARED, ALONE, by="kind", among=designed),
         below=0.02,
         unit=f"{compare.R}, one for all minus one each",
         preconditions=(EQUAL,),
         controls=(*compare.CONTROLS, SAME),
     ),
     rc.Claim(
-        "pictures outside the composed ones are drawn less well",
-        "Of a picture that no network of these units was composed for, a network leaves a larger share undrawn than of"
-        " the composed ones on average.",
+        "pictures outside the designed ones are drawn less well",
+        "Of a picture that no network of these units was designed for, a network leaves a larger share undrawn than of"
+        " the designed ones on average.",
         "ours; stated before these seeds were run; the paper draws such pictures in figures 24-29",
         effect=undrawn,
         above=0.1,
-        unit="log10 of the error as a share of the picture's variance, outside minus the mean of composed",
+        unit="log10 of the error as a share of the picture's variance, outside minus the mean of designed",
         fits=(rc.fitted("mse", at_most=compare.DRAWN, kind=ALONE),),
         over=compare.PICTURES,
         controls=compare.CONTROLS,
     ),
     rc.Claim(
-        "networks for pictures outside the composed ones reuse unit maps less",
-        "Of the unit maps of networks for pictures outside a larger share is distinct than of any composed network's.",
-        "ours; as for the composed pictures in kumar2025/fracture",
+        "networks for pictures outside the designed ones reuse unit maps less",
+        "Of the unit maps of networks for pictures outside a larger share is distinct than of any designed network's.",
+        "ours; as for the designed pictures in kumar2025/fracture",
         effect=distinct,
         above=0.2,
-        unit="distinct maps as a share of all, networks for pictures outside minus the composed one that reuses least",
+        unit="distinct maps as a share of all, networks for pictures outside minus the designed one that reuses least",
         fits=(compare.drawn(outside),),
         over=compare.PICTURES,
         controls=compare.CONTROLS,

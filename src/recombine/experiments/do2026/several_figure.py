@@ -25,18 +25,18 @@ def figure(settings: Any, table: pd.DataFrame):
         place.set_axis_off()
     for j, name in enumerate(every):
         outside = name in settings.outside
-        maps = looked_at(table, name, OUTSIDE if outside else SHARED, "maps")
+        maps = forward(table, name, OUTSIDE if outside else SHARED, "maps")
         shown = [
             (wanted(settings, table, name), Path(name).stem),
-            (looked_at(table, name, SHARED, "drawn"), SHARED),
-            (looked_at(table, name, OUTSIDE if outside else ALONE, "drawn"), ALONE),
+            (forward(table, name, SHARED, "drawn"), SHARED),
+            (forward(table, name, OUTSIDE if outside else ALONE, "drawn"), ALONE),
             (None if maps is None else figures.mosaic(maps), "maps of its units"),
         ]
         for place, (image, title) in zip(axes[:4, j], shown, strict=True):
             if image is not None:
                 place.imshow(image, cmap="RdBu", vmin=-1, vmax=1)
                 place.set_title(title)
-    titles = {"mse": "mean squared error", "R": "R (bars: composed networks)"}
+    titles = {"mse": "mean squared error", "R": "R (bars: designed networks)"}
     titles |= {"log_share": "log10 of the share undrawn", "distinct_share": "distinct maps / all maps"}
     for place, (column, title) in zip(axes[4], titles.items(), strict=False):
         scores(place, table, every, column)
@@ -47,7 +47,7 @@ def figure(settings: Any, table: pd.DataFrame):
     return sheet
 
 
-def looked_at(table: pd.DataFrame, name: str, kind: str, column: str) -> np.ndarray | None:
+def forward(table: pd.DataFrame, name: str, kind: str, column: str) -> np.ndarray | None:
     """What was kept of the first seed's network, if it draws this picture and did not diverge."""
     kept = table[(table["kind"] == kind) & (table["goal"] == name)][column].dropna()
     return kept.iloc[0] if len(kept) and np.isfinite(kept.iloc[0]).all() else None
@@ -60,12 +60,12 @@ def wanted(settings: Any, table: pd.DataFrame, name: str) -> np.ndarray:
 
 
 def scores(place: Any, table: pd.DataFrame, names: list[str], column: str) -> None:
-    """A dot per network, one colour per kind; composed networks as black bars."""
+    """A dot per network, one colour per kind; designed networks as black bars."""
     place.set_axis_on()
     for k, kind in enumerate((SHARED, ALONE, OUTSIDE)):
         mine = table[table["kind"] == kind]
         where = [names.index(name) + (-0.15, 0.15, 0)[k] for name in mine["goal"]]
         place.plot(where, mine[column], "o", color=f"C{k}", markersize=3, alpha=0.7, label=kind)
-    for name, value in compare.known(table, "composed", column).items() if column in ("R", "distinct_share") else ():
+    for name, value in compare.known(table, "designed", column).items() if column in ("R", "distinct_share") else ():
         place.hlines(value, names.index(name) - 0.4, names.index(name) + 0.4, color="black", linewidth=1.2)
     place.set_xticks(range(len(names)), [Path(name).stem for name in names], rotation=30, ha="right", fontsize=7)

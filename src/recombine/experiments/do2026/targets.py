@@ -1,4 +1,4 @@
-"""The pictures whose best depth is asked for: composed, evolved, and others, with what is known of each."""
+"""The pictures whose best depth is asked for: designed, evolved, and others, with what is known of each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def goals(settings: Any) -> list[Goal]:
     evolved = rc.artifacts(settings.artifacts, {}) if settings.artifacts else ()
     small, large = (rc.gallery.targets(size, artifacts=evolved) for size in (settings.size, 256))
     named = [i for i, t in enumerate(small) if t.kind == "artifact" or t.name in settings.targets]
-    others = [i for i, t in enumerate(small) if t.kind not in ("artifact", "composed")]
+    others = [i for i, t in enumerate(small) if t.kind not in ("artifact", "designed")]
     if settings.others > len(others):
         raise rc.UserError(f"there are {len(others)} other targets, {settings.others} were asked for")
     chosen = np.linspace(0, len(others) - 1, settings.others).round().astype(int)

@@ -16,17 +16,17 @@ from recombine.experiments.pictures import shared
 
 @cache
 def pictures(settings: Any) -> dict[str, shared.Goal]:
-    """The composed pictures and, after them, those outside."""
-    known = {t.name: t.picture for t in rc.gallery.targets(settings.size) if t.kind != "composed"}
+    """The designed pictures and, after them, those outside."""
+    known = {t.name: t.picture for t in rc.gallery.targets(settings.size) if t.kind != "designed"}
     known |= {name: rc.load_picture(name, settings.size) for name in settings.outside if Path(name).suffix}
-    composed = shared.goals(settings)
+    designed = shared.goals(settings)
     if unknown := set(settings.outside) - set(known):
         raise rc.UserError(f"no other picture is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if plain := [name for name in settings.outside if shared.flat(known[name])]:
         raise rc.UserError(f"{plain[0]} is one flat colour: there is nothing in it to draw")
-    if both := set(settings.outside) & set(composed):
+    if both := set(settings.outside) & set(designed):
         raise rc.UserError(f"{sorted(both)[0]} is the name of an evolved network and of a picture outside")
-    return composed | {name: shared.Goal(name, False, None, known[name], None) for name in settings.outside}
+    return designed | {name: shared.Goal(name, False, None, known[name], None) for name in settings.outside}
 
 
 def content(settings: Any, names: tuple[str, ...]) -> str:
@@ -52,7 +52,7 @@ class Together:
 
 @cache
 def together(settings: Any) -> rc.Task:
-    """All the composed pictures as one example."""
+    """All the designed pictures as one example."""
     several = rc.picture([goal.picture for goal in shared.goals(settings).values()], told=True)
     count = len(several.combinations)
     return rc.Task(f"all of {several.name}", np.zeros((1, 1), int), Together(several.sample, count))
@@ -66,7 +66,7 @@ def apart(settings: Any) -> rc.Task:
 
 @cache
 def maker(settings: Any, inputs: int):
-    """Dense networks into which each of the composed ones fits."""
+    """Dense networks into which each of the designed ones fits."""
     models = [goal.model for goal in shared.goals(settings).values()]
     types = sorted({name for model in models for name, _ in model.mix})
     mix = tuple((name, max(dict(model.mix).get(name, 0) for model in models)) for name in types)

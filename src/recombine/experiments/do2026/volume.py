@@ -32,11 +32,11 @@ class Settings(Seeded):
     """updates of each network"""
     learning_rate: float = 5e-3
     """AdamW's learning rate, which falls along a cosine"""
-    asked: int = 512
+    n_eval: int = 512
     """points at which gradients are taken"""
 
     def __post_init__(self) -> None:
-        self.need_positive("parts", "steps", "asked")
+        self.need_positive("parts", "steps", "n_eval")
         self.need_rates("learning_rate")
         for name in ("widths", "depths"):
             numbers = getattr(self, name)
@@ -44,7 +44,7 @@ class Settings(Seeded):
                 raise rc.UserError(f"{name} must be two or more rising numbers from 1 on, got {numbers}")
 
 
-QUICK = Settings(seeds=2, widths=(4, 6), depths=(1, 2), steps=20, asked=16)
+QUICK = Settings(seeds=2, widths=(4, 6), depths=(1, 2), steps=20, n_eval=16)
 LAPTOP = Settings(depths=(1, 2, 4))
 GPU = Settings(seeds=16, block=16, widths=(3, 6, 12, 24, 48), depths=(1, 2, 3, 4, 6), steps=10_000)
 PAPER = replace(GPU, seeds=64, block=64, widths=(3, 6, 12, 24, 48, 96, 192), depths=tuple(range(1, 10)))
@@ -89,7 +89,7 @@ def size(cell: rc.Cell) -> dict[str, float]:
 
 def asked(settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """The points at which networks are evaluated, and the sums there."""
-    x, y = rc.sum_of_parts(settings.parts, points=settings.asked).sample(np.zeros(1), rc.key(settings.seed, "test"))
+    x, y = rc.sum_of_parts(settings.parts, points=settings.n_eval).sample(np.zeros(1), rc.key(settings.seed, "test"))
     return np.asarray(x), np.asarray(y)
 
 
@@ -130,7 +130,7 @@ def controls(settings: Settings) -> list[dict]:
 
     rows = rc.control_rows(share, {"apart": eye, "mixed": np.ones_like(eye)})
     for cell in cells(replace(settings, seeds=1)):
-        born = rc.newborn(maker(settings, cell.width, cell.depth), rc.key(settings.seed, "untrained")[None])
+        born = rc.initial_models(maker(settings, cell.width, cell.depth), rc.key(settings.seed, "untrained")[None])
         model = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, born)
         rows.append({"system": "untrained", "seed": 0, **size(cell), **measured(settings, model)})
     return rows

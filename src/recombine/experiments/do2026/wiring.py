@@ -1,6 +1,6 @@
-"""Is a composed wiring enough: does training its weights anew bring composition back?
+"""Is a designed wiring enough: does training its weights anew bring composition back?
 
-The composed network's mask, with fresh weights, is trained; so are wirings of as many links placed elsewhere, and dense
+The designed network's mask, with fresh weights, is trained; so are wirings of as many links placed elsewhere, and dense
 networks. In the paper the evolved wiring, retrained, is partly compositional. Copies start at 1, as they must be.
 """
 
@@ -17,7 +17,7 @@ from recombine.experiments.pictures import compare, figures, scoring, shared
 if TYPE_CHECKING:
     import pandas as pd
 
-WIRED, SIGNED, REWIRED, DENSE = "composed wiring", "its wiring and signs", "rewired", "dense"
+WIRED, SIGNED, REWIRED, DENSE = "designed wiring", "its wiring and signs", "rewired", "dense"
 KINDS = (WIRED, SIGNED, REWIRED, DENSE)
 
 
@@ -27,9 +27,9 @@ class Settings(shared.PictureSettings):
 
 
 QUICK = Settings(**shared.QUICK)
-LAPTOP = Settings(targets=("face",), size=24, steps=2000, swept=32)
-GPU = Settings(seeds=16, block=16, size=64, steps=50_000, swept=80)
-PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
+LAPTOP = Settings(targets=("face",), size=24, steps=2000, n_weights=32)
+GPU = Settings(seeds=16, block=16, size=64, steps=50_000, n_weights=80)
+PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000)
 
 
 cells = shared.cells
@@ -41,7 +41,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
     settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
     make = shared.dense(goal)
-    born = rc.newborn(make, rc.member_keys(settings.seed, cell.members))
+    born = rc.initial_models(make, rc.member_keys(settings.seed, cell.members))
     reach = settings.steps * settings.learning_rate / max(float(abs(w).max()) for w in goal.model.weights)
     each = [(kind, i, seed) for kind in KINDS for i, seed in enumerate(cell.members)]
     start = [started(settings, goal, kind, jax.tree.map(lambda a, i=i: a[i], born), seed) for kind, i, seed in each]
@@ -81,52 +81,52 @@ def controls(settings: Settings) -> list[dict]:
 
 
 REACH = rc.Check(
-    "how far updates times learning rate take a weight, over the composed network's largest",
+    "how far updates times learning rate take a weight, over the designed network's largest",
     lambda t: float(t["reach"].min()),
     at_least=1.0,
 )
 
 
 def finds(table: pd.DataFrame) -> pd.Series:
-    """By seed, 1 if the error of the network with the composed wiring and signs fell to the gate, else 0."""
+    """By seed, 1 if the error of the network with the designed wiring and signs fell to the gate, else 0."""
     at = rc.by_seed(table, "reached_at", kind=SIGNED)
     return (at >= 0).astype(float).where(at.notna())
 
 
 CLAIMS = (
     rc.Claim(
-        "the composed wiring brings composition back (the paper: in part)",
-        "Trained anew on the composed wiring, a network's single weights make more compressible changes than those of"
+        "the designed wiring brings composition back (the paper: in part)",
+        "Trained anew on the designed wiring, a network's single weights make more compressible changes than those of"
         " a dense network.",
         "figure 2",
         **compare.minus("R", DENSE, WIRED, by="kind"),
         above=0.02,
-        unit=f"{compare.R}, dense minus composed wiring",
+        unit=f"{compare.R}, dense minus designed wiring",
         controls=compare.CONTROLS,
     ),
     rc.Claim(
-        "the composed wiring, not its sparsity, brings composition back",
-        "Trained anew on the composed wiring, a network's single weights make more compressible changes than those of"
+        "the designed wiring, not its sparsity, brings composition back",
+        "Trained anew on the designed wiring, a network's single weights make more compressible changes than those of"
         " networks with as many links placed elsewhere.",
         "ours; a control the referee asks for, stated before any run in which it could be judged",
         **compare.minus("R", REWIRED, WIRED, by="kind"),
         above=0.02,
-        unit=f"{compare.R}, rewired minus composed wiring",
+        unit=f"{compare.R}, rewired minus designed wiring",
         controls=compare.CONTROLS,
     ),
     rc.Claim(
         "other wirings of as many links draw worse",
-        "At the end of training, wirings of as many links placed elsewhere draw the picture worse than the composed.",
+        "At the end of training, wirings of as many links placed elsewhere draw the picture worse than the designed.",
         "ours; a control the referee asks for",
         effect=compare.by_picture(rc.difference("log_mse", REWIRED, WIRED, by="kind")),
         above=0.1,
         over=compare.PICTURES,
-        unit="log10 of the error, rewired minus composed wiring",
+        unit="log10 of the error, rewired minus designed wiring",
         controls=compare.CONTROLS,
     ),
     rc.Claim(
-        "the composed wiring and signs find the picture",
-        "Trained from the composed wiring with its signs, a network draws the picture.",
+        "the designed wiring and signs find the picture",
+        "Trained from the designed wiring with its signs, a network draws the picture.",
         "ours; stated before any run",
         effect=compare.by_picture(finds),
         above=0.5,
@@ -139,13 +139,13 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Error, R and purity of every wiring, a dot per network, one colour per picture; composed networks as lines."""
+    """Error, R and purity of every wiring, a dot per network, one colour per picture; designed networks as lines."""
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=3, side=3.4)
     for place, column in zip(axes[0], ("mse", "R", "purity"), strict=True):
         figures.dots(place, rows, column, by="kind", kinds=KINDS, gated=True)
         if column != "mse":
-            figures.lines(place, compare.known(table, "composed", column))
+            figures.lines(place, compare.known(table, "designed", column))
     axes[0, 0].set(yscale="log", ylabel="error at the end (hollow: never at the gate)")
     axes[0, 0].axhline(compare.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 0].legend(fontsize=7, frameon=False)
@@ -153,7 +153,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         found = rows[rows["kind"] == kind]["reached_at"] >= 0
         said = f"{found.sum()} of {len(found)}\nat {compare.GATE:g}"
         axes[0, 0].text(i, 0.99, said, transform=axes[0, 0].get_xaxis_transform(), ha="center", va="top", fontsize=6)
-    axes[0, 1].set_ylabel("R (lines: composed networks)")
+    axes[0, 1].set_ylabel("R (lines: designed networks)")
     figures.without_highest(axes[0, 1])
     axes[0, 2].set_ylabel("purity of unit maps")
     return picture

@@ -1,4 +1,4 @@
-"""The figure of fracture: scores and effect sizes of composed, turned and trained networks, and what two look like."""
+"""The figure of fracture: scores and effect sizes of designed, rotated and trained networks, and what two look like."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recombine.experiments.pictures import figures
 if TYPE_CHECKING:
     import pandas as pd
 
-COMPOSED, TURNED, TRAINED, OTHERS = "composed", "composed, turned", "trained", "trained by others"
+DESIGNED, ROTATED, TRAINED, OTHERS = "designed", "designed, rotated", "trained", "trained by others"
 SCORES = {
     "R": "R: compressed size of changes",
     "purity": "parity purity of unit maps",
@@ -45,7 +45,7 @@ def figure(settings: Any, table: pd.DataFrame):
     by_depth(depths, rows)
     places = below.subplots(2, 2, width_ratios=(2.2, 1))
     first = sorted(rows["goal"].unique())[0]
-    for (maps, strip), kind in zip(places, (COMPOSED, TRAINED), strict=True):
+    for (maps, strip), kind in zip(places, (DESIGNED, TRAINED), strict=True):
         seen = rows[(rows["goal"] == first) & (rows["kind"] == kind)].dropna(subset=["maps"])
         for _, one in seen.iterrows():
             figures.show_maps(maps, one["maps"], f"{kind}: what each unit draws ({first})")
@@ -55,7 +55,7 @@ def figure(settings: Any, table: pd.DataFrame):
 
 def scores(places: Any, rows: pd.DataFrame) -> None:
     """One panel per score, one colour per picture."""
-    kinds = [kind for kind in (COMPOSED, TURNED, TRAINED, OTHERS) if (rows["kind"] == kind).any()]
+    kinds = [kind for kind in (DESIGNED, ROTATED, TRAINED, OTHERS) if (rows["kind"] == kind).any()]
     for place, (column, title) in zip(places, SCORES.items(), strict=True):
         figures.dots(place, rows, column, by="kind", kinds=kinds)
         place.set_title(title)
@@ -64,25 +64,25 @@ def scores(places: Any, rows: pd.DataFrame) -> None:
 
 
 def effect_sizes(place: Any, rows: pd.DataFrame) -> None:
-    """How often a value exceeds one of the composed network: filled of trained networks, hollow of turned ones."""
-    names = [name for name in map(str, rows) if name.startswith("more ") and rows[name].notna().any()]
+    """How often a value exceeds one of the designed network: filled of trained networks, hollow of rotated ones."""
+    names = [name for name in map(str, rows) if name.startswith("auc_") and rows[name].notna().any()]
     for k, (_, mine) in enumerate(rows.groupby("goal")):
         for i, name in enumerate(names):
-            for kind, fill, aside in ((TRAINED, f"C{k}", 0.05), (TURNED, "none", -0.05)):
+            for kind, fill, aside in ((TRAINED, f"C{k}", 0.05), (ROTATED, "none", -0.05)):
                 values = mine[mine["kind"] == kind][name]
                 x = np.full(len(values), i + 0.2 * (k - 1) + aside)
                 place.plot(x, values, "o", color=f"C{k}", markersize=3.5, markerfacecolor=fill)
     place.axhline(0.5, color="black", linewidth=0.8)
-    said = [MEASURED[name.removeprefix("more ")] for name in names]
+    said = [MEASURED[name.removeprefix("auc_")] for name in names]
     place.set_xticks(range(len(names)), said, rotation=20, ha="right", fontsize=7)
-    title = "chance that a value exceeds one of the composed network (filled: trained, hollow: turned)"
+    title = "chance that a value exceeds one of the designed network (filled: trained, hollow: rotated)"
     place.set(ylim=(-0.02, 1.02), title=title)
 
 
 def by_depth(place: Any, rows: pd.DataFrame) -> None:
     """The compressed size of maps against the layer, first to last, the mean over networks."""
     for k, (name, mine) in enumerate(rows.groupby("goal")):
-        for kind, line in ((COMPOSED, ":"), (TRAINED, "-")):
+        for kind, line in ((DESIGNED, ":"), (TRAINED, "-")):
             every = list(mine[mine["kind"] == kind]["map_zip_by_layer"].dropna())
             sizes = np.stack(every or [np.full(2, np.nan)])
             there = np.isfinite(sizes)

@@ -1,11 +1,11 @@
-"""Is a network that gradient descent made of a picture as composed inside as one that was composed to draw it?
+"""Is a network that gradient descent made of a picture as designed inside as one that was designed to draw it?
 
-Figure 1 of do2026 and the claim of kumar2025: two networks of the same units draw the same picture; one was composed
+Figure 1 of do2026 and the claim of kumar2025: two networks of the same units draw the same picture; one was designed
 by hand (or evolved), the other trained from random weights. Four kinds of score, none of which is one number alone:
 how compressible the changes are that single weights make (R), how pure and how often reused unit maps are, and how
 many directions the changes span. Beside them stand effect sizes of measures that have a value for each unit, each two
-units or each change: how often a value of the trained network exceeds one of the composed network. The same function
-with its linear units turned (`rotated`) is the control: unit-level scores must fall though the picture is the same.
+units or each change: how often a value of the trained network exceeds one of the designed network. The same function
+with its linear units rotated (`rotated`) is the control: unit-level scores must fall though the picture is the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.kumar2025 import figures as own
-from recombine.experiments.kumar2025.figures import COMPOSED, OTHERS, TRAINED, TURNED
+from recombine.experiments.kumar2025.figures import DESIGNED, OTHERS, ROTATED, TRAINED
 from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Settings(shared.PictureSettings):
 QUICK = Settings(**shared.QUICK)
 # In so few steps and pixels the flower is not learnt.
 LAPTOP = Settings(targets=("face", "moth"), steps=2500)
-GPU = Settings(seeds=12, block=12, seed=1, size=128, steps=30_000, swept=200)
-PAPER = replace(GPU, size=256, steps=100_000, swept=1000)
+GPU = Settings(seeds=12, block=12, seed=1, size=128, steps=30_000, n_weights=200)
+PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000)
 
 cells = shared.cells
 
@@ -46,7 +46,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         {"condition": f"{TRAINED}, {goal.name}", "kind": TRAINED, "goal": goal.name, "seed": s} for s in cell.members
     ]
     each = [(run[i], seed) for i, seed in enumerate(cell.members)]
-    found = scoring.side_by_side(lambda one: beside(settings, goal, *one), each, monitor=monitor)
+    found = scoring.in_threads(lambda one: beside(settings, goal, *one), each, monitor=monitor)
     return rc.rows(run, who, [mine for mine, _ in found]) + [row for _, others in found for row in others]
 
 
@@ -58,10 +58,12 @@ def beside(settings: Settings, goal: shared.Goal, trained: Any, seed: int) -> tu
         mine = measured(settings, goal, trained.model, seed, inside)[0] | scoring.ended(settings, goal, trained)
         mine |= {} if seed else figures.looks(trained.model, seed)
     known |= {} if seed else figures.looks(goal.model, seed)
-    others = {COMPOSED: ("composed", known)}
+    others = {DESIGNED: ("designed", known)}
     for kind, (system, model) in without_training(settings, goal, seed).items():
-        apart = {"apart": float(np.abs(rc.render(model, settings.size) - goal.picture).max())} if kind == TURNED else {}
-        found = measured(settings, goal, model, seed, inside if kind == TURNED else None)[0]
+        apart = (
+            {"apart": float(np.abs(rc.render(model, settings.size) - goal.picture).max())} if kind == ROTATED else {}
+        )
+        found = measured(settings, goal, model, seed, inside if kind == ROTATED else None)[0]
         others[kind] = system, found | apart
     return mine, [
         {"system": system, "condition": f"{kind}, {goal.name}", "kind": kind, "goal": goal.name, "seed": seed, **found}
@@ -70,30 +72,30 @@ def beside(settings: Settings, goal: shared.Goal, trained: Any, seed: int) -> tu
 
 
 def measured(
-    settings: Settings, goal: shared.Goal, model: Any, seed: int, composed: dict[str, np.ndarray] | None = None
+    settings: Settings, goal: shared.Goal, model: Any, seed: int, designed: dict[str, np.ndarray] | None = None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A network's scores, and its values by change, map and pair of maps: its weights are swept once for both.
 
-    Beside those of the composed network, if given, also how often one of its values exceeds one of theirs.
+    Beside those of the designed network, if given, also how often one of its values exceeds one of theirs.
     """
     from recombine.cppn.sweep.scores import features
 
-    taken = features(model, settings.size, weights=settings.swept, seed=seed)
+    taken = features(model, settings.size, weights=settings.n_weights, seed=seed)
     inside = rc.inside(model, settings.size, taken=taken)
-    more = {} if composed is None else rc.exceeding(composed, inside)
+    more = {} if designed is None else rc.probability_of_superiority(designed, inside)
     found = scoring.scored(settings, goal, model, seed, taken=taken)
-    return found | {f"more {name}": value for name, value in more.items()}, inside
+    return found | {f"auc_{name}": value for name, value in more.items()}, inside
 
 
 def without_training(settings: Settings, goal: shared.Goal, seed: int) -> dict[str, tuple[str, Any]]:
-    """By kind, system and network: the composed one turned by this seed, and one that others trained, if there is."""
-    turned = rc.rotated(goal.model, rc.key(settings.seed, "rotation", seed))
-    found = {TURNED: ("turned", turned)}
+    """By kind, system and network: the designed one rotated by this seed, and one that others trained, if there is."""
+    rotated = rc.rotated(goal.model, rc.key(settings.seed, "rotation", seed))
+    found = {ROTATED: ("rotated", rotated)}
     return found | ({OTHERS: (OTHERS, goal.trained)} if goal.trained is not None else {})
 
 
 def controls(settings: Settings) -> list[dict]:
-    """For each picture a network at its initial weights; composed and turned networks have a row for each seed."""
+    """For each picture a network at its initial weights; designed and rotated networks have a row for each seed."""
     rows = []
     for goal in shared.goals(settings).values():
         inside = measured(settings, goal, goal.model, settings.seed)[1]
@@ -117,17 +119,19 @@ def where_even(effect: compare.Table) -> compare.Table:
     """The same at those pictures that are left-right even enough for parity to mean something; no number elsewhere."""
 
     def chosen(table: pd.DataFrame) -> pd.DataFrame:
-        share, each = of(table, COMPOSED, "even_share").iloc[0].to_dict(), effect(table)
+        share, each = of(table, DESIGNED, "even_share").iloc[0].to_dict(), effect(table)
         even = [goal for goal in each if share[goal] >= 0.85]
         return each[even] if even else each * np.nan
 
     return chosen
 
 
-SAME = rc.Check("largest change of a colour when the linear units are turned", lambda t: t["apart"].max(), at_most=1e-3)
+SAME = rc.Check(
+    "largest change of a colour when the linear units are rotated", lambda t: t["apart"].max(), at_most=1e-3
+)
 SEES = rc.Check(
-    "share of unit maps that are distinct, turned minus composed, least of all",
-    lambda t: minus("distinct_share", TURNED, COMPOSED)(t).to_numpy().min(),
+    "share of unit maps that are distinct, rotated minus designed, least of all",
+    lambda t: minus("distinct_share", ROTATED, DESIGNED)(t).to_numpy().min(),
     at_least=0.05,
 )
 LOWER = ("additive", "alike", "symmetry")
@@ -141,17 +145,17 @@ def claim(name: str, says: str, source: str, *, controls: tuple[rc.Check, ...] =
 
 
 def exceeds(name: str, says: str, measure: str) -> rc.Claim:
-    """That trained networks are further than turned ones on the fractured side of the composed network."""
-    first, second = (TURNED, TRAINED) if measure in LOWER else (TRAINED, TURNED)
-    effect = minus(f"more {measure}", first, second)
+    """That trained networks are further than rotated ones on the fractured side of the designed network."""
+    first, second = (ROTATED, TRAINED) if measure in LOWER else (TRAINED, ROTATED)
+    effect = minus(f"auc_{measure}", first, second)
     return claim(
         name,
-        f"{says} Trained networks are further from the composed one in this than the same network turned, for every"
+        f"{says} Trained networks are further from the designed one in this than the same network rotated, for every"
         f" picture{' that is symmetric' * (measure == 'symmetry')}.",
         "figures 1 and 10-12 of do2026, read as numbers; ours",
         effect=where_even(effect) if measure == "symmetry" else effect,
         above=0.05,
-        unit=f"chance that a value is higher than one of the composed network, {first} minus {second}",
+        unit=f"chance that a value is higher than one of the designed network, {first} minus {second}",
     )
 
 
@@ -159,45 +163,45 @@ CLAIMS = (
     claim(
         "changes of trained networks are harder to compress",
         "For every picture, the changes that single weights of a trained network make are harder to compress, beside"
-        " the picture, than those of the composed one. Changes are matched in size where a weight can reach it.",
+        " the picture, than those of the designed one. Changes are matched in size where a weight can reach it.",
         "figure 1 of do2026; the claim of kumar2025",
-        effect=minus("R", TRAINED, COMPOSED),
+        effect=minus("R", TRAINED, DESIGNED),
         above=0.05,
-        unit=f"{compare.R}, trained minus composed",
+        unit=f"{compare.R}, trained minus designed",
     ),
     claim(
-        "changes of trained networks are harder to compress than those of the composed network turned (ours)",
-        "They are harder to compress than those of the composed network with its linear units turned as well: what"
-        " was trained is more than a composed network in another basis.",
+        "changes of trained networks are harder to compress than those of the designed network rotated (ours)",
+        "They are harder to compress than those of the designed network with its linear units rotated as well: what"
+        " was trained is more than a designed network in another basis.",
         "ours; stated after a laptop run, before any on a GPU",
-        effect=minus("R", TRAINED, TURNED),
+        effect=minus("R", TRAINED, ROTATED),
         above=0.05,
-        unit=f"{compare.R}, trained minus composed and turned",
+        unit=f"{compare.R}, trained minus designed and rotated",
     ),
     claim(
         "unit maps of trained networks are less pure",
-        "Where the picture is left-right symmetric, unit maps of the composed network are more purely even or odd.",
+        "Where the picture is left-right symmetric, unit maps of the designed network are more purely even or odd.",
         "figures 1 and 10-12 of do2026",
-        effect=where_even(minus("purity", COMPOSED, TRAINED)),
+        effect=where_even(minus("purity", DESIGNED, TRAINED)),
         above=0.05,
-        unit="parity purity of unit maps, composed minus trained",
+        unit="parity purity of unit maps, designed minus trained",
     ),
     claim(
         "unit maps of trained networks are reused less",
-        "Of the unit maps of a trained network a larger share is distinct; a composed one carries its maps on.",
+        "Of the unit maps of a trained network a larger share is distinct; a designed one carries its maps on.",
         "figures 1 and 10-12 of do2026",
-        effect=minus("distinct_share", TRAINED, COMPOSED),
+        effect=minus("distinct_share", TRAINED, DESIGNED),
         above=0.2,
-        unit="distinct maps as a share of all, trained minus composed",
+        unit="distinct maps as a share of all, trained minus designed",
         controls=(SAME, SEES),
     ),
     claim(
         "weights of trained networks pull in more directions",
-        "The changes that single weights of a trained network make span more directions than those of a composed one.",
+        "The changes that single weights of a trained network make span more directions than those of a designed one.",
         "the claim of kumar2025",
-        effect=lambda t: np.log10(of(t, TRAINED, "participation_ratio") / of(t, COMPOSED, "participation_ratio")),
+        effect=lambda t: np.log10(of(t, TRAINED, "participation_ratio") / of(t, DESIGNED, "participation_ratio")),
         above=0.3,
-        unit="log10 of the participation ratio of weights' effects, trained over composed",
+        unit="log10 of the participation ratio of weights' effects, trained over designed",
     ),
     exceeds("unit maps of trained networks take more to describe", "Compressed, unit maps are larger.", "map_zip"),
     exceeds(

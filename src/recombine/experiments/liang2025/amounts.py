@@ -84,12 +84,12 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     task = shared.grid(settings, encoding(settings))
     stripes = ~rc.whole(task.combinations)
     region, donut = shared.hole(settings, task), shared.donut(settings, task).train
-    return {condition(n): rc.narrow(region, rc.draw(donut, n, key) | stripes) for n in settings.bumps}
+    return {condition(n): rc.narrow(region, rc.sample(donut, n, key) | stripes) for n in settings.bumps}
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, encode = cell.settings, encoding(cell.settings)
-    task, (data, _) = shared.grid(settings, encode), shared.data_and_life(settings, cell.members)
+    task, (data, _) = shared.grid(settings, encode), shared.data_and_train_keys(settings, cell.members)
     trained, rows = shared.train_conditions(
         settings,
         task,
@@ -104,7 +104,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     return [
         row
         | {"bumps": numbers[row["condition"]]}
-        | rc.nan_if_diverged(likeness(settings, shared.bright(settings, answer)), row["diverged_at"])
+        | rc.nan_if_diverged(likeness(settings, shared.as_intensity(settings, answer)), row["diverged_at"])
         for row, answer in zip(rows, answers, strict=True)
     ]
 
@@ -128,11 +128,11 @@ def crosses(settings: Settings, z: np.ndarray) -> np.ndarray:
 
 def controls(settings: Settings) -> list[dict]:
     """The measures on a perfect solver, on one that draws crosses, on memorisers, and before training."""
-    depth, encode, truth = settings.depth, encoding(settings), shared.bright(settings, shared.truth(settings))
+    depth, encode, truth = settings.depth, encoding(settings), shared.as_intensity(settings, shared.truth(settings))
     rows = [*shared.controls(settings), shared.untrained_row(settings, depth, encode), {"system": "crosses", "seed": 0}]
     seen = {
         "perfect": truth,
-        "untrained": shared.bright(settings, shared.untrained(settings, depth, encode)),
+        "untrained": shared.as_intensity(settings, shared.untrained(settings, depth, encode)),
         "crosses": truth.answering(crosses(settings, truth.z)),
     }
     found = {name: likeness(settings, system) for name, system in seen.items()}

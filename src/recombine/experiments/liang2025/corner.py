@@ -51,9 +51,9 @@ def answers(settings: CornerSettings, models) -> list[rc.Record]:
     return rc.records(models, task, task.combinations, key=rc.key(settings.seed, "test"))
 
 
-def newborn(settings: CornerSettings, make):
+def initial_models(settings: CornerSettings, make):
     """A population of one network at its initial weights."""
-    return rc.newborn(make, rc.key(settings.seed, "untrained")[None])
+    return rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
 
 
 def measures(settings: CornerSettings, answer: rc.Record) -> dict:

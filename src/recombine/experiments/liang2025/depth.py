@@ -111,7 +111,7 @@ def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
 
 def controls(settings: Settings) -> list[dict]:
     """Placement by known solvers; volume and factorisation of the truth, of noise and of a memoriser; and untrained."""
-    truth = shared.bright(settings, shared.truth(settings))
+    truth = shared.as_intensity(settings, shared.truth(settings))
     region = rc.square(truth.z, settings.low, settings.high)
     systems = {
         "perfect": truth,
@@ -130,7 +130,7 @@ def controls(settings: Settings) -> list[dict]:
 
 def untrained(settings: Settings, kind: str, depth: int) -> dict:
     """The row of a network at its initial weights."""
-    model, z = shared.newborn(settings, network(settings, kind, depth)), shared.truth(settings).z
+    model, z = shared.initial_models(settings, network(settings, kind, depth)), shared.truth(settings).z
     answer = rc.record(model, shared.grid(settings), z, key=rc.key(settings.seed, "test"))
     known = rc.square(z, settings.low, settings.high).train
     who = {"system": "untrained", "condition": kind, "depth": depth, "seed": 0}

@@ -125,7 +125,7 @@ def control(settings: Settings, name: str, side: int) -> dict:
 
 def untrained(settings: Settings, side: int) -> dict:
     """The row of an MLP at its initial weights: as accurate with few pictures as with many."""
-    born = rc.newborn(mlp(settings, side), rc.key(settings.seed, "untrained")[None])
+    born = rc.initial_models(mlp(settings, side), rc.key(settings.seed, "untrained")[None])
     right, sizes = (
         rc.peak_accuracy(answers(settings, side, born)[0], 1),
         pictures_needed.bump_sizes(side, settings.sizes),

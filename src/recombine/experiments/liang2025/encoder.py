@@ -117,7 +117,7 @@ def measures(settings: Settings, answer: rc.Record) -> dict:
     read = rc.Record(answer.z, answer.x, spread(answer.y), spread(answer.y_hat))
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
-    row: dict = {"peak_map": rc.peak_map(read), "codes": answer.y_hat[shared.probes(inside)]}
+    row: dict = {"peak_map": rc.peak_map(read), "codes": answer.y_hat[shared.example_cells(inside)]}
     for name, place in {"donut": region.train, "hole": region.held_out, "interior": inside}.items():
         row[f"mse_{name}"] = rc.mse(answer.where(place))
         for tolerance in (0, 1):
@@ -132,9 +132,9 @@ def controls(settings: Settings) -> list[dict]:
     truth = rc.truth(task, task.combinations, key=key)
     systems = {
         "perfect": truth,
-        "blind": rc.blind(truth, int(shared.probes(rc.interior(region, settings.rim))[1])),
+        "blind": rc.blind(truth, int(shared.example_cells(rc.interior(region, settings.rim))[1])),
         "nearest memory": rc.nearest_memory(truth, region.train),
-        "untrained": rc.record(shared.newborn(settings, reader(settings)), task, task.combinations, key=key),
+        "untrained": rc.record(shared.initial_models(settings, reader(settings)), task, task.combinations, key=key),
     }
     read = rc.control_rows(partial(measures, settings), systems)
     drawn = [*shared.controls(settings), shared.untrained_row(settings, settings.depth)]

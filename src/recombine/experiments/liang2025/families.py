@@ -64,8 +64,8 @@ def training_set(settings: Settings, shown: str, task: rc.Task, key) -> rc.Split
     region, whole = shared.hole(settings, task), rc.whole(task.combinations)
     donut, stripes = region.train & whole, int((~whole).sum())
     if shown == STRIPES:
-        return rc.narrow(region, rc.draw(donut, settings.bumps, key) | ~whole)
-    return rc.narrow(region, donut if shown == DONUT else rc.draw(donut, settings.bumps + stripes, key))
+        return rc.narrow(region, rc.sample(donut, settings.bumps, key) | ~whole)
+    return rc.narrow(region, donut if shown == DONUT else rc.sample(donut, settings.bumps + stripes, key))
 
 
 def penalised(family: Family, who: list[dict]) -> dict:

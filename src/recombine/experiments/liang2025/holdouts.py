@@ -60,7 +60,7 @@ def split(settings: Settings, shape: str, z: np.ndarray, key) -> rc.Split:
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, task = cell.settings, bare(cell.settings)
-    data, _ = shared.data_and_life(settings, cell.members)
+    data, _ = shared.data_and_train_keys(settings, cell.members)
     sets = [{shape: split(settings, shape, task.combinations, key) for shape in SHAPES} for key in data]
     trained, rows = shared.train_conditions(
         settings, task, shared.decoder(settings, settings.depth), members=cell.members, sets=sets, monitor=monitor
@@ -82,7 +82,7 @@ def bare(settings: Settings) -> rc.Task:
 
 def unseen(settings: Settings, answer: rc.Record, part: rc.Split) -> dict:
     """Placement on the cells of this shape that were not trained on, and which they are."""
-    held_out = shared.bright(settings, answer).where(part.held_out)
+    held_out = shared.as_intensity(settings, answer).where(part.held_out)
     return {
         "accuracy0_unseen": rc.peak_accuracy(held_out, 0),
         "accuracy1_unseen": rc.peak_accuracy(held_out, 1),

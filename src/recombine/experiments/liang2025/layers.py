@@ -78,7 +78,7 @@ def on_layer(answer: rc.Record, layer: np.ndarray, region: rc.Split) -> dict[str
 
 def controls(settings: Settings) -> list[dict]:
     """The measures on the truth, on noise, on sums of one code per part, on a memoriser, and before training."""
-    truth = shared.bright(settings, shared.truth(settings))
+    truth = shared.as_intensity(settings, shared.truth(settings))
     x, y = truth.z.T
     noise = rc.rng(settings.seed, "noise").normal(size=truth.y.shape)
     systems = {
@@ -86,7 +86,7 @@ def controls(settings: Settings) -> list[dict]:
         "noise": truth.answering(noise),
         "additive": truth.answering(noise[x] + noise[settings.size + y]),
         "nearest memory": rc.nearest_memory(truth, rc.square(truth.z, settings.low, settings.high).train),
-        "untrained": recorded(settings, shared.newborn(settings, shared.decoder(settings, settings.depth))),
+        "untrained": recorded(settings, shared.initial_models(settings, shared.decoder(settings, settings.depth))),
     }
     return rc.control_rows(lambda system: geometry(settings, system), systems)
 

@@ -35,7 +35,7 @@ def stripe_sizes(side: int, count: int) -> np.ndarray:
 
 
 def some_bumps(task: rc.Task, size: int, key) -> np.ndarray:
-    return rc.draw(rc.whole(task.combinations), size, key)
+    return rc.sample(rc.whole(task.combinations), size, key)
 
 
 def some_stripes(task: rc.Task, size: int, key) -> np.ndarray:
@@ -44,7 +44,7 @@ def some_stripes(task: rc.Task, size: int, key) -> np.ndarray:
 
     horizontal, vertical = (task.combinations == rc.ABSENT).T
     first, second = jax.random.split(key)
-    return rc.draw(vertical, size // 2, first) | rc.draw(horizontal, size // 2, second)
+    return rc.sample(vertical, size // 2, first) | rc.sample(horizontal, size // 2, second)
 
 
 KINDS = {BUMPS: (bump_sizes, some_bumps), STRIPES: (stripe_sizes, some_stripes)}

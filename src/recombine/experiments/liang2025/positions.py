@@ -139,7 +139,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 def measures(settings: Settings, answer: rc.Record) -> dict:
     """Error and peak accuracy on the L and in the corner, the error of each pair, and three answers in the corner."""
     inside = corner.corner(settings).held_out
-    maps = {"error_map": rc.error_map(answer), "samples": answer.y_hat[shared.probes(inside)]}
+    maps = {"error_map": rc.error_map(answer), "samples": answer.y_hat[shared.example_cells(inside)]}
     return maps | corner.measures(settings, answer)
 
 
@@ -147,7 +147,7 @@ def controls(settings: Settings) -> list[dict]:
     """The measures on a perfect solver, a fixed answer, two memorisers, and untrained networks of every kind."""
 
     def untrained(network: str, depth: int) -> dict:
-        born = corner.newborn(settings, plans(settings)[network].make(depth))
+        born = corner.initial_models(settings, plans(settings)[network].make(depth))
         who = {"system": "untrained", "condition": network, "depth": depth, "seed": 0}
         return who | measures(settings, corner.answers(settings, born)[0])
 

@@ -87,7 +87,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, family = cell.settings, families(cell.settings)[cell.family]
     encode = CODES[family.code](settings)
     task = shared.grid(settings, encode)
-    data, life = shared.data_and_life(settings, cell.members)
+    data, life = shared.data_and_train_keys(settings, cell.members)
     ways = [(shown, penalty) for shown in family.shown for penalty in family.ablations]
     who = [
         {"condition": family.name, "shown": shown, "penalty": penalty, "seed": seed}
@@ -131,7 +131,7 @@ def on_donut(settings: Settings, family: Family, task: rc.Task, models) -> list[
     def measured(answer: rc.Record, norm: float) -> dict:
         if not np.isfinite(answer.acts["units"]).all():  # it diverged
             return dict.fromkeys(donut.EXPECTED, np.nan)
-        return donut.seen(settings, shared.bright(settings, answer), answer.acts["units"]) | {"norm": float(norm)}
+        return donut.seen(settings, shared.as_intensity(settings, answer), answer.acts["units"]) | {"norm": float(norm)}
 
     return [measured(answer, norm) for answer, norm in zip(answers, norms, strict=True)]
 
@@ -142,7 +142,7 @@ def controls(settings: Settings) -> list[dict]:
     def untrained(family: Family) -> dict:
         encode = CODES[family.code](settings)
         task = shared.grid(settings, encode)
-        born = rc.newborn(family.make(settings, 2 * encode.size), rc.key(settings.seed, "untrained")[None])
+        born = rc.initial_models(family.make(settings, 2 * encode.size), rc.key(settings.seed, "untrained")[None])
         z = task.combinations[rc.whole(task.combinations)]
         (answer,) = rc.records(born, task, z, key=rc.key(settings.seed, "test"))
         known = rc.square(z, settings.low, settings.high).train

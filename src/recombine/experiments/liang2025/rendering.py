@@ -109,7 +109,7 @@ def controls(settings: Settings) -> list[dict]:
     noise = rc.rng(settings.seed, "noise").normal(size=bands.shape)
     for row in known:
         row["bands"] = rc.vertical_share(bands if row["system"] == "perfect" else noise)
-    born = corner.newborn(settings, rendering(settings))
+    born = corner.initial_models(settings, rendering(settings))
     untrained = measures(settings, born, corner.answers(settings, born))[0]
     return [*known, {"system": "untrained", "seed": 0} | untrained]
 

@@ -132,7 +132,7 @@ def controls(settings: Settings) -> list[dict]:
     task, key = turning(settings), rc.key(settings.seed, "test")
     truth = rc.truth(task, task.combinations, key=key)
     inside = rc.gap(truth.z, settings.low, settings.high).held_out[:, None, None]
-    born = rc.newborn(mlp(settings), rc.key(settings.seed, "untrained")[None])
+    born = rc.initial_models(mlp(settings), rc.key(settings.seed, "untrained")[None])
     systems = {
         "perfect": truth,
         "mixing": truth.answering(np.where(inside, mixtures(settings, truth.y), truth.y)),

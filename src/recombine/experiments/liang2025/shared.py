@@ -134,7 +134,7 @@ def train_conditions(
     """
     import jax.numpy as jnp
 
-    _, life = data_and_life(settings, members)
+    _, life = data_and_train_keys(settings, members)
     names = list(sets[0])
     return train(
         settings,
@@ -147,7 +147,7 @@ def train_conditions(
     )
 
 
-def data_and_life(settings: Seeded, members: Sequence[int]):
+def data_and_train_keys(settings: Seeded, members: Sequence[int]):
     """For each seed, the key that draws its training set, and the key of its weights and batches."""
     import jax
 
@@ -172,9 +172,9 @@ def controls(settings: HoleSettings) -> list[dict]:
     inside = rc.interior(region, settings.rim)
     systems = {
         "perfect": perfect,
-        "blind": rc.blind(perfect, int(probes(inside)[1])),
+        "blind": rc.blind(perfect, int(example_cells(inside)[1])),
         "nearest memory": rc.nearest_memory(perfect, region.train),
-        "superposition": bright(settings, rc.superposition(bright(settings, perfect), region.train)),
+        "superposition": as_intensity(settings, rc.superposition(as_intensity(settings, perfect), region.train)),
     }
     return rc.control_rows(lambda system: measures(settings, system, region.train), systems)
 
@@ -185,12 +185,12 @@ def truth(settings: HoleSettings) -> rc.Record:
     return rc.truth(task, task.combinations[rc.whole(task.combinations)], key=rc.key(settings.seed, "test"))
 
 
-def newborn(settings: HoleSettings, make):
+def initial_models(settings: HoleSettings, make):
     """One network at its initial weights."""
     import equinox as eqx
     import jax
 
-    stacked = rc.newborn(make, rc.key(settings.seed, "untrained")[None])
+    stacked = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
     return jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, stacked)
 
 
@@ -198,7 +198,9 @@ def untrained(settings: HoleSettings, depth: int, encode: rc.Encoding | None = N
     """The answers of a decoder at its initial weights to every pair (x, y)."""
     task = grid(settings, encode)
     z = task.combinations[rc.whole(task.combinations)]
-    return rc.record(newborn(settings, decoder(settings, depth, encode)), task, z, key=rc.key(settings.seed, "test"))
+    return rc.record(
+        initial_models(settings, decoder(settings, depth, encode)), task, z, key=rc.key(settings.seed, "test")
+    )
 
 
 def untrained_row(settings: HoleSettings, depth: int, encode: rc.Encoding | None = None) -> dict:
@@ -208,7 +210,7 @@ def untrained_row(settings: HoleSettings, depth: int, encode: rc.Encoding | None
     return {"system": "untrained", "seed": 0, **measures(settings, answer, known)}
 
 
-def bright(settings: HoleSettings, answer: rc.Record) -> rc.Record:
+def as_intensity(settings: HoleSettings, answer: rc.Record) -> rc.Record:
     """Pictures as intensities, whatever their polarity; the same step again turns them back."""
     y, y_hat = (rc.intensity(a, dark=settings.dark) for a in (answer.y, answer.y_hat))
     return rc.Record(answer.z, answer.x, y, y_hat)
@@ -219,14 +221,14 @@ def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> 
 
     The interior has the cells of the hole that are farther from its edge than `rim`.
     """
-    answer = bright(settings, answer)
+    answer = as_intensity(settings, answer)
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
     donut, seen, held_out, interior = map(answer.where, (region.train, trained, region.held_out, inside))
     return {
         "error_map": rc.error_map(answer),
         "peak_map": rc.peak_map(answer),
-        "samples": answer.y_hat[probes(inside)],
+        "samples": answer.y_hat[example_cells(inside)],
         "mse_donut": rc.mse(donut),
         "mse_trained": rc.mse(seen) if len(seen) else float("nan"),
         "mse_hole": rc.mse(held_out),
@@ -242,7 +244,7 @@ def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> 
     }
 
 
-def probes(inside: np.ndarray) -> np.ndarray:
+def example_cells(inside: np.ndarray) -> np.ndarray:
     """Three interior cells whose pictures are kept: first, middle and last."""
     rows = np.flatnonzero(inside)
     return rows[[0, len(rows) // 2, -1]]

@@ -52,8 +52,8 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
     region = shared.hole(settings, shared.grid(settings))
     whole = rc.whole(region.combinations)
     few, many = jax.random.split(key)
-    some = rc.draw(region.train & whole, settings.bumps, few)
-    more = rc.draw(region.train & whole, settings.bumps + int((~whole).sum()), many)
+    some = rc.sample(region.train & whole, settings.bumps, few)
+    more = rc.sample(region.train & whole, settings.bumps + int((~whole).sum()), many)
     kept = {DONUT: whole, STRIPES: some | ~whole, BUMPS: more}
     return {name: rc.narrow(region, rows) for name, rows in kept.items()}
 
@@ -61,7 +61,7 @@ def training_sets(settings: Settings, key) -> dict[str, rc.Split]:
 def train(cell: rc.Cell, names: Sequence[str], monitor):
     """The networks of some conditions in one population, and their rows."""
     settings = cell.settings
-    data, _ = shared.data_and_life(settings, cell.members)
+    data, _ = shared.data_and_train_keys(settings, cell.members)
     sets = [training_sets(settings, key) for key in data]
     return shared.train_conditions(
         settings,

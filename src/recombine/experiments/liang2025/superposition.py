@@ -49,10 +49,12 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 def measured(settings: Settings, row: dict, answer: rc.Record) -> dict:
     """Kinship, or NaN for a network that diverged, whose answers have none."""
     finite = answer if row["diverged_at"] < 0 else answer.answering(answer.y)
-    return rc.nan_if_diverged(kinship(settings, shared.bright(settings, finite), row["seed"]), row["diverged_at"])
+    return rc.nan_if_diverged(
+        superposition_scores(settings, shared.as_intensity(settings, finite), row["seed"]), row["diverged_at"]
+    )
 
 
-def kinship(settings: Settings, answer: rc.Record, seed: int) -> dict:
+def superposition_scores(settings: Settings, answer: rc.Record, seed: int) -> dict:
     """Of the answers in the interior: correlations with sums of memories, and which kernel their likeness follows."""
     region = rc.square(answer.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
@@ -69,23 +71,25 @@ def kinship(settings: Settings, answer: rc.Record, seed: int) -> dict:
         "pf": rc.pf_coefficient(kernel, answer.z),
         "or_agreement": rc.agreement(likeness, rc.or_kernel(cells, known, soft)),
         "and_agreement": rc.agreement(likeness, rc.and_kernel(cells, known, soft)),
-        "sums": sums[shared.probes(inside)],
+        "sums": sums[shared.example_cells(inside)],
     }
 
 
 def controls(settings: Settings) -> list[dict]:
     """The same measures on a perfect solver, a memoriser that superposes in the hole, one fixed answer, no training."""
-    truth = shared.bright(settings, shared.truth(settings))
+    truth = shared.as_intensity(settings, shared.truth(settings))
     region = rc.square(truth.z, settings.low, settings.high)
-    shown = shared.probes(rc.interior(region, settings.rim))
+    shown = shared.example_cells(rc.interior(region, settings.rim))
     sums = rc.memory_superposition(truth, region.train)
     systems = {
         "perfect": truth,
         "superposition": truth.answering(np.where(region.train[:, None, None], truth.y, sums)),
         "blind": rc.blind(truth, int(shown[1])),
-        "untrained": shared.bright(settings, shared.untrained(settings, settings.depth)),
+        "untrained": shared.as_intensity(settings, shared.untrained(settings, settings.depth)),
     }
-    return rc.control_rows(lambda system: {"samples": system.y_hat[shown], **kinship(settings, system, 0)}, systems)
+    return rc.control_rows(
+        lambda system: {"samples": system.y_hat[shown], **superposition_scores(settings, system, 0)}, systems
+    )
 
 
 def exceeds(system: str, first: str, second: str, *, at_least: float = -np.inf, at_most: float = np.inf) -> rc.Check:

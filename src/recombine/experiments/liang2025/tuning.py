@@ -47,7 +47,7 @@ def conditions(settings: Settings) -> tuple[str, ...]:
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, encode = cell.settings, encoding(cell.settings)
-    task, (data, _) = shared.grid(settings, encode), shared.data_and_life(settings, cell.members)
+    task, (data, _) = shared.grid(settings, encode), shared.data_and_train_keys(settings, cell.members)
     trained, rows = shared.train_conditions(
         settings,
         task,
@@ -103,7 +103,7 @@ def maps(settings: Settings, task: rc.Task, network, layer: str, energies: np.nd
 
 def controls(settings: Settings) -> list[dict]:
     """The shares on units that follow one coordinate each, on sums of both, on true bumps; and before any training."""
-    truth = shared.bright(settings, shared.truth(settings))
+    truth = shared.as_intensity(settings, shared.truth(settings))
     x, y = (np.eye(settings.size)[v] for v in truth.z.T)
     systems = {
         "one coordinate": np.concatenate([x, y], axis=1),
@@ -115,7 +115,7 @@ def controls(settings: Settings) -> list[dict]:
         parts = rc.anova_energies(rc.on_grid(truth, units))
         return {"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])}
 
-    network = shared.newborn(settings, shared.decoder(settings, settings.depth, encoding(settings)))
+    network = shared.initial_models(settings, shared.decoder(settings, settings.depth, encoding(settings)))
     untrained = {"system": "untrained", "seed": 0, **shares(by_layer(settings, network))}
     return [untrained, *rc.control_rows(lambda units: shares(energies(units)), systems)]
 

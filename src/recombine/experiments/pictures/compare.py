@@ -19,7 +19,7 @@ GATE = 5e-3
 """Mean squared error at which networks are compared: R rises as the error falls, by about .08 per decade, since what a
 network draws itself, which R is relative to, becomes simpler."""
 DRAWN = 1e-2
-"""The same at the end of training, where networks are set beside composed ones, which are not off at all."""
+"""The same at the end of training, where networks are set beside designed ones, which are not off at all."""
 SLACK = 0.2
 """How much more still counts as drawn: a loss of a part of the pixels is not the error of all."""
 PICTURES = "pictures"
@@ -94,7 +94,7 @@ def _joined(effects: Mapping[str, Table]) -> Table:
 
 
 def known(table: pd.DataFrame, system: str, column: str) -> dict[str, float]:
-    """What a measure reads for each picture on a system whose answer is known: composed, turned, plain, ..."""
+    """What a measure reads for each picture on a system whose answer is known: designed, rotated, plain, ..."""
     rows = rc.pick(table, system=system)
     if rows.empty:
         raise NoSuchRow(f"the table has no row of the control {system!r}: run it again")
@@ -102,20 +102,20 @@ def known(table: pd.DataFrame, system: str, column: str) -> dict[str, float]:
 
 
 def _reuse_lost(table: pd.DataFrame) -> float:
-    turned, composed = (known(table, system, "distinct_share") for system in ("turned", "composed"))
-    return min(turned[goal] - share for goal, share in composed.items())
+    rotated, designed = (known(table, system, "distinct_share") for system in ("rotated", "designed"))
+    return min(rotated[goal] - share for goal, share in designed.items())
 
 
 CONTROLS = (
     rc.Check(
-        "mean squared error of the composed networks, worst picture",
-        lambda t: max(known(t, "composed", "mse").values()),
+        "mean squared error of the designed networks, worst picture",
+        lambda t: max(known(t, "designed", "mse").values()),
         at_most=1e-6,
     ),
     rc.Check(
-        "mean squared error of the composed networks, turned, worst picture",
-        lambda t: max(known(t, "turned", "mse").values()),
+        "mean squared error of the designed networks, rotated, worst picture",
+        lambda t: max(known(t, "rotated", "mse").values()),
         at_most=1e-6,
     ),
-    rc.Check("share of unit maps that are distinct, turned minus composed, least picture", _reuse_lost, at_least=0.0),
+    rc.Check("share of unit maps that are distinct, rotated minus designed, least picture", _reuse_lost, at_least=0.0),
 )

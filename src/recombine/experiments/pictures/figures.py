@@ -83,7 +83,7 @@ def dots(
 
 
 def lines(axes: Any, values: dict[str, float]) -> None:
-    """A line for each picture, in its colour: what a measure reads on a network that was composed."""
+    """A line for each picture, in its colour: what a measure reads on a network that was designed."""
     for k, (_, value) in enumerate(sorted(values.items())):
         axes.axhline(value, color=f"C{k}", linewidth=0.8)
 

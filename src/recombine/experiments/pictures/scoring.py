@@ -35,7 +35,7 @@ def described(
         model = run[i].model if at_end else run[i].reached
         return scored(settings, goal, model, facts["seed"]) | ended(settings, goal, run[i])
 
-    measured = side_by_side(one, list(enumerate(who)), monitor=monitor)
+    measured = in_threads(one, list(enumerate(who)), monitor=monitor)
     return rc.rows(run, [{**facts, "goal": goal.name} for facts in who], measured)
 
 
@@ -49,7 +49,7 @@ def off(mse: float) -> dict[str, float]:
     return {"mse": mse, "log_mse": float(np.log10(mse + 1e-12))}
 
 
-def side_by_side(function: Callable[[Any], Any], items: Iterable[Any], *, monitor: Any = None) -> list[Any]:
+def in_threads(function: Callable[[Any], Any], items: Iterable[Any], *, monitor: Any = None) -> list[Any]:
     """A function of each item, in as many threads as there are cores: to score is to wait for device and zip.
 
     The first goes ahead and compiles what all need.
@@ -76,12 +76,12 @@ def one_core_each() -> AbstractContextManager:
 
 
 def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int, taken: Any = None) -> dict[str, Any]:
-    """How well a network draws its goal, and how composed it is: a row's numbers, never one alone.
+    """How well a network draws its goal, and how designed it is: a row's numbers, never one alone.
 
     `draws` says whether its error is as low as the gate. From features that were taken of it, if given.
     """
     mse = error(settings, goal, model)
-    found = rc.score(model, settings.size, weights=settings.swept, seed=seed, taken=taken)
+    found = rc.score(model, settings.size, weights=settings.n_weights, seed=seed, taken=taken)
     by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
     layers = by_layer["redundancy_by_layer"]
     found["redundancy"] = float(layers[np.isfinite(layers)].mean()) if np.isfinite(layers).any() else np.nan
@@ -95,16 +95,16 @@ def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
     """A network at its initial weights."""
     import jax
 
-    born = rc.newborn(make, rc.key(settings.seed, "untrained")[None])
+    born = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
     return jax.tree.map(lambda a: a[0], born)
 
 
 def controls(settings: PictureSettings, make: Callable[[Goal], Callable[[Any], Any]] = dense) -> list[dict]:
-    """For each picture, scored alike: the composed network, the same turned (it draws the same), one untrained."""
+    """For each picture, scored alike: the designed network, the same rotated (it draws the same), one untrained."""
     rows = []
     for goal in goals(settings).values():
-        turned = rc.rotated(goal.model, rc.key(settings.seed, "rotation"))
-        systems = {"composed": goal.model, "turned": turned, "untrained": untrained(settings, make(goal))}
+        rotated = rc.rotated(goal.model, rc.key(settings.seed, "rotation"))
+        systems = {"designed": goal.model, "rotated": rotated, "untrained": untrained(settings, make(goal))}
         rows += known_rows(settings, goal, systems)
     return rows
 

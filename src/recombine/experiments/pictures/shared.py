@@ -20,7 +20,7 @@ class PictureSettings(Seeded):
     """Which pictures, and how networks are trained to draw them."""
 
     targets: tuple[str, ...] = ("face", "moth", "flower")
-    """composed pictures to draw"""
+    """designed pictures to draw"""
     artifacts: str = ""
     """folder with evolved networks (see `recombine import`), whose pictures are drawn as well"""
     size: int = 32
@@ -29,28 +29,28 @@ class PictureSettings(Seeded):
     """updates of each network, on the whole picture"""
     learning_rate: float = 3e-3
     """Adam's learning rate, on gradients of length one"""
-    swept: int = 48
+    n_weights: int = 48
     """weights of a network that are changed to score it, drawn at random; fewer if it has fewer"""
 
     def __post_init__(self) -> None:
-        self.need_positive("steps", "swept")
+        self.need_positive("steps", "n_weights")
         self.need_rates("learning_rate")
         if not 8 <= self.size <= 1024:
             raise rc.UserError(f"pictures have 8 to 1024 pixels per side, got {self.size}")
-        if unknown := set(self.targets) - set(rc.designed.composed()):
-            known = ", ".join(rc.designed.composed())
-            raise rc.UserError(f"no composed picture is called {', '.join(sorted(unknown))}; there are {known}")
+        if unknown := set(self.targets) - set(rc.designed.designs()):
+            known = ", ".join(rc.designed.designs())
+            raise rc.UserError(f"no designed picture is called {', '.join(sorted(unknown))}; there are {known}")
         if not (self.targets or self.artifacts) or len(set(self.targets)) < len(self.targets):
             raise rc.UserError("name at least one target, each once, or a folder of evolved networks")
 
 
 FLAT = 0.01
 """Standard deviation over pixels below which a colour shows nothing."""
-QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "swept": 4}
+QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "n_weights": 4}
 
 
 class Goal(NamedTuple):
-    """A picture to draw, a network that was composed or evolved to draw it, and one that others trained on it."""
+    """A picture to draw, a network that was designed or evolved to draw it, and one that others trained on it."""
 
     name: str
     evolved: bool
@@ -62,7 +62,7 @@ class Goal(NamedTuple):
 @cache
 def goals(settings: PictureSettings) -> dict[str, Goal]:
     """Everything that these settings name."""
-    found = {name: _goal(name, rc.designed.composed()[name], settings.size) for name in settings.targets}
+    found = {name: _goal(name, rc.designed.designs()[name], settings.size) for name in settings.targets}
     for artifact in _artifacts(settings):
         goal = _goal(artifact.name, artifact.genome, settings.size, evolved=True, trained=artifact.sgd)
         if flat(goal.picture):
@@ -80,7 +80,7 @@ def _artifacts(settings: PictureSettings) -> list[Any]:
     """The evolved networks in the folder that was named."""
     found = rc.artifacts(settings.artifacts, {}) if settings.artifacts else []
     if both := {artifact.name for artifact in found} & set(settings.targets):
-        raise rc.UserError(f"{settings.artifacts} has a network called {min(both)}, as a composed picture is")
+        raise rc.UserError(f"{settings.artifacts} has a network called {min(both)}, as a designed picture is")
     return found
 
 
@@ -122,7 +122,7 @@ def train(
 ):
     """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
 
-    Where several networks have one seed, each has a name. Each may have a learning rate of its own.
+    WeightIndex several networks have one seed, each has a name. Each may have a learning rate of its own.
     """
     task = drawing(settings, goal.name)
     run = rc.population(

@@ -22,13 +22,13 @@ def teacher(settings: Settings, modules: int, seed: int):
     """The teacher of a seed, the same that students learn from, as the construction takes it."""
     taught = replace(rc.teacher_of(shared.family(settings, 1)), modules=modules, teachers=seed + 1)
     layer = taught.weights.layers[0][-modules:].astype(float)
-    return rc.Hyperteacher(layer[:, :-1], layer[:, -1], taught.weights.read_out[-1].astype(float), settings.hot)
+    return rc.Hyperteacher(layer[:, :-1], layer[:, -1], taught.weights.read_out[-1].astype(float), settings.max_active)
 
 
 def questions(settings: Settings, modules: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Masks of up to `hot` modules, all equally likely, times .5, .6, .., 1; inputs uniform on [-1, 1]."""
+    """Masks of up to `max_active` modules, all equally likely, times .5, .6, .., 1; inputs uniform on [-1, 1]."""
     rng = rc.rng(settings.seed, "questions", modules, seed)
-    sizes = np.arange(1, settings.hot + 1)
+    sizes = np.arange(1, settings.max_active + 1)
     odds = np.array([comb(modules, int(size)) for size in sizes], float)
     active = rng.choice(sizes, settings.points, p=odds / odds.sum())
     order = rng.permuted(np.tile(np.arange(modules), (settings.points, 1)), axis=1)

@@ -46,8 +46,8 @@ class Settings(students.StudentSettings):
                 raise rc.UserError(f"{name} must be two or more rising numbers, got {values}")
         if built_networks.AT not in self.pieces or self.modules not in self.numbers:
             raise rc.UserError(f"pieces must include {built_networks.AT}, and numbers {self.modules}")
-        if self.hot > self.numbers[0]:
-            raise rc.UserError(f"a task cannot have {self.hot} of {self.numbers[0]} modules")
+        if self.max_active > self.numbers[0]:
+            raise rc.UserError(f"a task cannot have {self.max_active} of {self.numbers[0]} modules")
         if min(self.also, default=self.modules + 1) <= self.modules:
             raise rc.UserError(f"students are also trained for more than {self.modules} modules, got {self.also}")
         if not all(0 < width < self.width for width in self.narrower):

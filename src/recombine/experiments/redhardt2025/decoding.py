@@ -33,7 +33,7 @@ class Settings(students.StudentSettings):
     """units of a narrow student's hidden layer"""
     steps: int = 900
     """updates of each student"""
-    asked: int = 4096
+    n_eval: int = 4096
     """tasks on which a student is evaluated, of each kind; many, as a probe must meet a rare module several times"""
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ GPU = Settings(
     steps=10_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    **students.FULL | {"asked": 8192},
+    **students.FULL | {"n_eval": 8192},
 )
 PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522), steps=300_000, learning_rate=3e-4, cosine=False)
 PARTED, AS_MANY = "two halves", "as many at random"
@@ -125,10 +125,10 @@ def controls(settings: Settings) -> list[dict]:
     import jax
     import jax.numpy as jnp
 
-    task, half = shared.family(settings, 1), settings.asked // 2
+    task, half = shared.family(settings, 1), settings.n_eval // 2
     support = shared.random_support(settings, task, 0)
     rng = rc.rng(settings.seed, "probe controls")
-    rows = [rng.choice(np.flatnonzero(side), n) for side, n in ((support, half), (~support, settings.asked))]
+    rows = [rng.choice(np.flatnonzero(side), n) for side, n in ((support, half), (~support, settings.n_eval))]
     picked = jnp.asarray(task.combinations[np.concatenate(rows)])
     keys = jax.random.split(rc.key(settings.seed, "probe controls"), len(picked))
     z = np.asarray(jax.jit(jax.vmap(rc.teacher_of(task).draw))(picked, keys))

@@ -39,19 +39,19 @@ class Settings(students.WithPrecision):
         for name, numbers in (("fewer, then modules,", self.families), ("multiples", self.multiples)):
             if not numbers or list(numbers) != sorted(set(numbers)) or numbers[0] < 1:
                 raise rc.UserError(f"{name} must be rising numbers from 1 on, got {numbers}")
-        if not self.fewer or self.fewer[0] < self.hot:
-            raise rc.UserError(f"fewer needs numbers of modules from {self.hot} on, got {self.fewer}")
+        if not self.fewer or self.fewer[0] < self.max_active:
+            raise rc.UserError(f"fewer needs numbers of modules from {self.max_active} on, got {self.fewer}")
         for modules in self.families:
-            shown, there = self.multiples[-1] * modules, students.total(modules, self.hot)
+            shown, there = self.multiples[-1] * modules, students.total(modules, self.max_active)
             if shown >= there:
                 raise rc.UserError(f"{shown} training masks leave none unseen: {modules} modules have {there}")
 
 
-QUICK = Settings(**students.QUICK | {"modules": 5, "fewer": (4,), "hot": 3, "multiples": (2, 3)})
+QUICK = Settings(**students.QUICK | {"modules": 5, "fewer": (4,), "max_active": 3, "multiples": (2, 3)})
 LAPTOP = Settings(tasks=64, steps=1500)
 GPU = Settings(
     seeds=5,
-    hot=4,
+    max_active=4,
     fewer=(8, 16),
     multiples=(1, 2, 4, 16),
     width=1024,
@@ -220,7 +220,9 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, column in zip(axes[0, :3], ("r2_unseen", "r2_seen", "share"), strict=True):
         figures.lines(place, groups, "modules", column, colours)
         place.set_xlabel("modules (all their masks)")
-        place.set_xticks(settings.families, [f"{m}\n({students.total(m, settings.hot)})" for m in settings.families])
+        place.set_xticks(
+            settings.families, [f"{m}\n({students.total(m, settings.max_active)})" for m in settings.families]
+        )
     axes[0, 0].set_ylabel("R2 on held-out tasks")
     axes[0, 1].set_ylabel("R2 on training tasks")
     for place in axes[0, :2]:

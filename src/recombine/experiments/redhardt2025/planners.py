@@ -44,9 +44,9 @@ def records(settings: Settings, task: rc.Task, masks: np.ndarray, train: np.ndar
     import jax.numpy as jnp
 
     plan = planning(task.sample)
-    keys = jax.random.split(rc.key(settings.seed, "controls"), settings.asked)
+    keys = jax.random.split(rc.key(settings.seed, "controls"), settings.n_eval)
     rng = rc.rng(settings.seed, "control masks", seed)
-    rows = rng.choice(np.flatnonzero(~train), settings.asked)
+    rows = rng.choice(np.flatnonzero(~train), settings.n_eval)
     overlap = masks[rows].astype(float) @ masks[train].T - 0.1 * masks[train].sum(axis=1)
     nearest = np.flatnonzero(train)[overlap.argmax(axis=1)]
     mine, other = (jnp.asarray(task.combinations[seed * len(masks) + r]) for r in (rows, nearest))

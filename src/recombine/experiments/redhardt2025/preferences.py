@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Settings(Seeded):
     modules: int = 8
     """preferences that can be mixed"""
-    hot: int = 3
+    max_active: int = 3
     """preferences of a mixture, at most"""
     features: int = 8
     """types of objects"""
@@ -51,27 +51,29 @@ class Settings(Seeded):
     """AdamW's weight decay, on matrices alone"""
     precision: Literal["float32", "bfloat16"] = "float32"
     """what activations and gradients are computed in; weights stay in float32"""
-    asked: int = 1024
+    n_eval: int = 1024
     """episodes on which a student is evaluated, of each kind"""
 
     def __post_init__(self) -> None:
-        self.need_positive("modules", "hot", "features", "objects", "episodes", "few", "width", "depth", "steps")
-        if self.hot > self.modules:
-            raise rc.UserError(f"a mixture cannot have {self.hot} of {self.modules} preferences")
+        self.need_positive("modules", "max_active", "features", "objects", "episodes", "few", "width", "depth", "steps")
+        if self.max_active > self.modules:
+            raise rc.UserError(f"a mixture cannot have {self.max_active} of {self.modules} preferences")
         if self.objects > 8:
             raise rc.UserError(f"plans for more than 8 objects are too large, got {self.objects}")
         if not 0 < self.held_out < 1:
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
-        if self.few < self.modules / self.hot:
-            raise rc.UserError(f"{self.few} mixtures of {self.hot} cannot cover {self.modules} preferences")
-        if self.few >= students.total(self.modules, self.hot):
+        if self.few < self.modules / self.max_active:
+            raise rc.UserError(f"{self.few} mixtures of {self.max_active} cannot cover {self.modules} preferences")
+        if self.few >= students.total(self.modules, self.max_active):
             raise rc.UserError(f"{self.few} mixtures leave none unseen")
         self.need_rates("learning_rate")
-        if self.asked < 64:
-            raise rc.UserError(f"asking fewer than 64 episodes says nothing, got {self.asked}")
+        if self.n_eval < 64:
+            raise rc.UserError(f"asking fewer than 64 episodes says nothing, got {self.n_eval}")
 
 
-QUICK = Settings(seeds=2, modules=4, hot=2, features=4, objects=1, episodes=8, few=4, width=8, steps=20, asked=64)
+QUICK = Settings(
+    seeds=2, modules=4, max_active=2, features=4, objects=1, episodes=8, few=4, width=8, steps=20, n_eval=64
+)
 LAPTOP = Settings()
 GPU = Settings(
     seeds=5,
@@ -83,7 +85,7 @@ GPU = Settings(
     steps=40_000,
     learning_rate=1e-3,
     precision="bfloat16",
-    asked=4096,
+    n_eval=4096,
 )
 PAPER = replace(GPU, seeds=10, features=32, steps=3_000_000, learning_rate=1e-4, cosine=False)
 RANDOM, FEW, NEVER = "random", "few", "non-compositional"
@@ -99,7 +101,7 @@ def family(settings: Settings, worlds: int) -> rc.Task:
     """The mixtures of this many worlds; one object for equal settings, so that programs are compiled once."""
     return rc.preferences(
         modules=settings.modules,
-        hot=settings.hot,
+        max_active=settings.max_active,
         worlds=worlds,
         features=settings.features,
         objects=settings.objects,
@@ -168,7 +170,7 @@ def controls(settings: Settings) -> list[dict]:
         rows = rc.control_rows(lambda record: accuracies("unseen", record), records)
         found += [row | {"seed": seed} for row in rows]
     random = shown(settings, masks, 0)[RANDOM]
-    untrained = shared.newborn(settings, task, student(settings, task), random, ~random)
+    untrained = shared.initial_models(settings, task, student(settings, task), random, ~random)
     return [*found, {"system": "untrained", "seed": 0} | measured(masks, random, *untrained)]
 
 

@@ -137,5 +137,16 @@ def figure(settings: Settings, table: pd.DataFrame):
 
 def matches(settings: Settings) -> bool:
     """Whether these are the settings that the authors' numbers were measured with."""
-    names = ("modules", "hot", "size", "samples", "tasks", "held_out", "width", "depth", "steps", "learning_rate")
+    names = (
+        "modules",
+        "max_active",
+        "size",
+        "samples",
+        "tasks",
+        "held_out",
+        "width",
+        "depth",
+        "steps",
+        "learning_rate",
+    )
     return all(getattr(settings, name) == getattr(GPU, name) for name in names)

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 @cache
-def family(settings: SharedSettings, teachers: int, tell: Any = None) -> rc.Task:
+def family(settings: SharedSettings, teachers: int, encode: Any = None) -> rc.Task:
     """The tasks of this many teachers; one object for equal settings, so that programs are compiled once."""
     return rc.hyperteacher(
         modules=settings.modules,
-        hot=settings.hot,
+        max_active=settings.max_active,
         teachers=teachers,
         inputs=settings.size,
         hidden=(settings.size,),
         outputs=settings.size,
         samples=settings.samples,
-        tell=tell or rc.task_encodings.identity,
+        encode=encode or rc.task_encodings.identity,
         key=rc.key(settings.seed, "teachers"),
     )
 
@@ -151,8 +151,8 @@ def ask(settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: 
     import jax.numpy as jnp
 
     rng = rc.rng(settings.seed, "test masks", part)
-    picked = np.stack([rng.choice(np.flatnonzero(mine), settings.asked) for mine in rows])
-    keys = jax.random.split(rc.key(settings.seed, "test", part), (len(rows), settings.asked))
+    picked = np.stack([rng.choice(np.flatnonzero(mine), settings.n_eval) for mine in rows])
+    keys = jax.random.split(rc.key(settings.seed, "test", part), (len(rows), settings.n_eval))
     z = jnp.asarray(task.combinations)[picked]
     x, y, y_hat, acts, told = jax.device_get(_asker(task.sample)(models, z, keys))
     return [
@@ -239,7 +239,7 @@ def controls(settings: WithHeldOut) -> list[dict]:
 def known(settings: SharedSettings, task: rc.Task, support: np.ndarray) -> list[dict]:
     """R^2 on held-out tasks of systems whose answer is known, for training masks that are given."""
     rng = rc.rng(settings.seed, "control masks")
-    picked = task.combinations[rng.choice(np.flatnonzero(~support), settings.asked)]
+    picked = task.combinations[rng.choice(np.flatnonzero(~support), settings.n_eval)]
     records = known_records(settings, task, picked, masks(task)[support])
     return rc.control_rows(lambda record: {"r2_unseen": rc.r2_by_unit(record)}, records)
 
@@ -264,13 +264,13 @@ def known_records(settings: SharedSettings, task: rc.Task, picked: np.ndarray, s
     return {name: rc.Record(z, x, y, np.asarray(y_hat)) for name, y_hat in systems.items()}
 
 
-def newborn(settings: Any, task: rc.Task, make, *parts: np.ndarray) -> list[rc.Record]:
+def initial_models(settings: Any, task: rc.Task, make, *parts: np.ndarray) -> list[rc.Record]:
     """A student of teacher 0 at its initial weights, on tasks from each of some sets of masks."""
-    models = rc.newborn(make, rc.key(settings.seed, "untrained")[None])
+    models = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
     return [ask(settings, task, models, of_teachers(task, [0], [p]), i)[0] for i, p in enumerate(parts)]
 
 
 def untrained(settings: SharedSettings, task: rc.Task, make, support: np.ndarray, **who) -> dict:
     """The row of a student at its initial weights, measured as trained ones are."""
-    seen, other = newborn(settings, task, make, support, ~support)
+    seen, other = initial_models(settings, task, make, support, ~support)
     return {"system": "untrained", **who, "seed": 0, **answers(seen, other), **described(masks(task), support)}

@@ -32,48 +32,50 @@ HARDER: dict[str, Callable[[Any, Any, int], Any]] = {
     "few-shot": lambda s, _key, _draws: rc.task_encodings.few_shot(s.shots),
 }
 """Tokens are linear as well, but raw numbers, of which half tell nothing."""
-TELLINGS = LINEAR | HARDER
+TASK_ENCODINGS = LINEAR | HARDER
 """How a task is told, given the settings, a key, and how many teachers tell each in their own way."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(students.StudentSettings):
-    tellings: tuple[str, ...] = tuple(TELLINGS)
+    task_encodings: tuple[str, ...] = tuple(TASK_ENCODINGS)
     """how tasks are told: identity, one or more of the harder ways, and any others"""
     narrower: tuple[int, ...] = (16,)
     """widths of smaller students, rising; the widest have `width`"""
     shallower: tuple[int, ...] = (1,)
     """hidden layers of shallower students, rising; the deepest have `depth`"""
     crossed: bool = False
-    """train every telling at every width and depth, not only identity at the widest at every depth"""
+    """train every task encoding at every width and depth, not only identity at the widest at every depth"""
     shots: int = 50
     """examples that tell a task, where examples do"""
 
     def named(self, kinds: Iterable[str]) -> list[str]:
-        """Those of some kinds of telling that are used."""
-        return [name for name in kinds if name in self.tellings]
+        """Those of some kinds of task encoding that are used."""
+        return [name for name in kinds if name in self.task_encodings]
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("shots")
-        if unknown := set(self.tellings) - set(TELLINGS):
-            raise rc.UserError(f"no telling is called {', '.join(sorted(unknown))}; there are {', '.join(TELLINGS)}")
-        if len(set(self.tellings)) < len(self.tellings) or "identity" not in self.tellings or not self.named(HARDER):
-            raise rc.UserError(f"tellings must be identity and one of {', '.join(HARDER)} at least, each once")
+        if unknown := set(self.task_encodings) - set(TASK_ENCODINGS):
+            known = ", ".join(TASK_ENCODINGS)
+            raise rc.UserError(f"no task encoding is called {', '.join(sorted(unknown))}; there are {known}")
+        twice = len(set(self.task_encodings)) < len(self.task_encodings)
+        if twice or "identity" not in self.task_encodings or not self.named(HARDER):
+            raise rc.UserError(f"task_encodings must be identity and one of {', '.join(HARDER)} at least, each once")
         for name, smaller, largest in (("width", self.narrower, self.width), ("depth", self.shallower, self.depth)):
             if not smaller or list(smaller) != sorted(set(smaller)) or not 0 < smaller[0] <= smaller[-1] < largest:
                 raise rc.UserError(f"smaller students need rising numbers below {name} {largest}, got {smaller}")
         if self.modules % 2:
-            raise rc.UserError(f"the invertible telling halves the modules: their number is even, got {self.modules}")
+            raise rc.UserError(f"the invertible encoding halves the modules: their number is even, got {self.modules}")
 
 
 QUICK = Settings(
-    **students.QUICK | {"tellings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,), "shots": 5}
+    **students.QUICK | {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,), "shots": 5}
 )
 LAPTOP = Settings(tasks=64, steps=1300)
 GPU = Settings(
     seeds=5,
-    tellings=("identity", *HARDER),
+    task_encodings=("identity", *HARDER),
     width=1024,
     narrower=(128,),
     shallower=(2,),
@@ -85,7 +87,7 @@ GPU = Settings(
 PAPER = replace(
     GPU,
     seeds=10,
-    tellings=tuple(TELLINGS),
+    task_encodings=tuple(TASK_ENCODINGS),
     width=2048,
     narrower=(128, 256, 512, 1024),
     crossed=True,
@@ -95,27 +97,27 @@ PAPER = replace(
 )
 
 
-def sizes(settings: Settings, telling: str) -> list[tuple[int, int]]:
-    """The (width, depth) of the students of a telling, smallest first."""
+def sizes(settings: Settings, task_encoding: str) -> list[tuple[int, int]]:
+    """The (width, depth) of the students of a task_encoding, smallest first."""
     widths, depths = (*settings.narrower, settings.width), (*settings.shallower, settings.depth)
     whole = [(width, depth) for depth in depths for width in widths]
     if settings.crossed:
         return whole
-    shallow = settings.width if telling == "identity" else None
+    shallow = settings.width if task_encoding == "identity" else None
     return [(width, depth) for width, depth in whole if depth == settings.depth or width == shallow]
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
-    points = [(name, size) for name in settings.named(TELLINGS) for size in sizes(settings, name)]
-    return rc.cells(settings, [{"telling": name, "width": width, "depth": depth} for name, (width, depth) in points])
+    points = [(name, size) for name in settings.named(TASK_ENCODINGS) for size in sizes(settings, name)]
+    return rc.cells(settings, [{"task_encoding": name, "width": w, "depth": d} for name, (w, d) in points])
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
     """The rows also say how well the constituents can be decoded from the task encoding itself."""
     settings = cell.settings
     small = students.with_changes(settings, width=cell.width, depth=cell.depth)
-    task = family(settings, cell.telling, max(cell.members) + 1)
-    what = {"condition": f"{cell.telling}, {cell.depth} x {cell.width}"} | dict(cell.at)
+    task = family(settings, cell.task_encoding, max(cell.members) + 1)
+    what = {"condition": f"{cell.task_encoding}, {cell.depth} x {cell.width}"} | dict(cell.at)
     rows = shared.train(
         small,
         task,
@@ -128,19 +130,19 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     return [row | {"code_unseen": row["probes_unseen"][0]} for row in rows]
 
 
-def family(settings: Settings, telling: str, teachers: int) -> rc.Task:
+def family(settings: Settings, task_encoding: str, teachers: int) -> rc.Task:
     """The tasks of this many teachers in one task encoding."""
-    tell = TELLINGS[telling](settings, rc.key(settings.seed, "encodings"), teachers)
-    return shared.family(students.with_changes(settings), teachers, tell)
+    encode = TASK_ENCODINGS[task_encoding](settings, rc.key(settings.seed, "encodings"), teachers)
+    return shared.family(students.with_changes(settings), teachers, encode)
 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all experiments, with the largest student of each task encoding at its initial weights."""
-    tasks = {name: family(settings, name, 1) for name in settings.named(TELLINGS)}
+    tasks = {name: family(settings, name, 1) for name in settings.named(TASK_ENCODINGS)}
     support = shared.random_support(settings, tasks["identity"], 0)
     size = {"width": settings.width, "depth": settings.depth}
     untrained = [
-        shared.untrained(settings, task, shared.student(settings, task), support, telling=name, **size)
+        shared.untrained(settings, task, shared.student(settings, task), support, task_encoding=name, **size)
         for name, task in tasks.items()
     ]
     rows = [row | {"code_unseen": row["probes_unseen"][0]} for row in untrained]
@@ -156,7 +158,7 @@ def each(kinds: Iterable[str], of: Callable = R2, *, width: str = "max", depth: 
     def effect(table: pd.DataFrame) -> pd.DataFrame:
         rows = rc.networks(table)
         size = (rows["width"] == rows["width"].agg(width)) & (rows["depth"] == rows["depth"].agg(depth))
-        return rc.each_of("telling", of)(rows[size & rows["telling"].isin(list(kinds))])
+        return rc.each_of("task_encoding", of)(rows[size & rows["task_encoding"].isin(list(kinds))])
 
     return effect
 
@@ -168,7 +170,7 @@ CLAIMS = (
         "In every task encoding tried, wider students answer held-out combinations better. Narrow ones also learn less"
         " of what they are trained on: this shows what size does, not a pure gap between training and held-out.",
         SCALING,
-        effect=lambda t: each(TELLINGS)(t) - each(TELLINGS, width="min")(t),
+        effect=lambda t: each(TASK_ENCODINGS)(t) - each(TASK_ENCODINGS, width="min")(t),
         above=0.05,
         unit="R2 on held-out tasks, widest minus narrowest",
         controls=figures.R2_CONTROLS,
@@ -227,8 +229,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     wider, deeper, by_code = axes[0]
     rows = rc.networks(table)
     deep, wide = rows[rows["depth"] == settings.depth], rows[rows["width"] == settings.width]
-    for name, colour in ((n, f"C{i}") for i, n in enumerate(TELLINGS) if n in settings.tellings):
-        own, large = deep[deep["telling"] == name], wide[wide["telling"] == name]
+    for name, colour in ((n, f"C{i}") for i, n in enumerate(TASK_ENCODINGS) if n in settings.task_encodings):
+        own, large = deep[deep["task_encoding"] == name], wide[wide["task_encoding"] == name]
         figures.lines(wider, {name: own}, "width", "r2_unseen", [colour])
         if name == "identity" or settings.crossed:
             figures.lines(deeper, {name: large}, "depth", "r2_unseen", [colour])

@@ -17,7 +17,7 @@ class SharedSettings(Seeded):
 
     modules: int = 8
     """modules of a teacher"""
-    hot: int = 3
+    max_active: int = 3
     """modules of a task, at most"""
     size: int = 8
     """a teacher's inputs, hidden units and outputs"""
@@ -37,16 +37,16 @@ class SharedSettings(Seeded):
     """let the learning rate fall to a fiftieth along a cosine"""
     weight_decay: float = 1e-3
     """AdamW's weight decay, on matrices alone"""
-    asked: int = 512
+    n_eval: int = 512
     """tasks on which a student is evaluated, of each kind; half of the training ones fit the probes"""
 
     def __post_init__(self) -> None:
-        self.need_positive("modules", "hot", "size", "samples", "tasks", "width", "depth", "steps")
-        if self.hot > self.modules:
-            raise rc.UserError(f"a task cannot have {self.hot} of {self.modules} modules")
+        self.need_positive("modules", "max_active", "size", "samples", "tasks", "width", "depth", "steps")
+        if self.max_active > self.modules:
+            raise rc.UserError(f"a task cannot have {self.max_active} of {self.modules} modules")
         self.need_rates("learning_rate")
-        if self.asked < 64:
-            raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.asked}")
+        if self.n_eval < 64:
+            raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.n_eval}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +68,10 @@ class WithHeldOut(SharedSettings):
         super().__post_init__()
         if not 0 < self.held_out < 1:
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
-        if self.held_out * total(self.modules, self.hot) < 1:
-            raise rc.UserError(f"{self.held_out} of {total(self.modules, self.hot)} masks is not even one")
-        shown = round((1 - self.held_out) * total(self.modules, self.hot))
-        if 1 + (self.hot - 1) * shown < self.modules:
+        if self.held_out * total(self.modules, self.max_active) < 1:
+            raise rc.UserError(f"{self.held_out} of {total(self.modules, self.max_active)} masks is not even one")
+        shown = round((1 - self.held_out) * total(self.modules, self.max_active))
+        if 1 + (self.max_active - 1) * shown < self.modules:
             raise rc.UserError(f"held_out {self.held_out} leaves {shown} masks, which cannot tie the modules together")
 
 
@@ -82,23 +82,23 @@ class StudentSettings(WithHeldOut, WithPrecision):
 
 def check_counts(settings: SharedSettings, counts: Sequence[int]) -> None:
     """Refuse numbers of training masks that do not rise, cannot tie the modules together, or leave none held out."""
-    modules, hot = settings.modules, settings.hot
+    modules, max_active = settings.modules, settings.max_active
     if len(counts) < 2 or list(counts) != sorted(set(counts)):
         raise rc.UserError(f"counts must be two or more rising numbers, got {counts}")
-    if 1 + (hot - 1) * counts[0] < modules:
-        raise rc.UserError(f"{counts[0]} masks of {hot} modules cannot tie {modules} together")
-    if counts[-1] >= total(modules, hot):
+    if 1 + (max_active - 1) * counts[0] < modules:
+        raise rc.UserError(f"{counts[0]} masks of {max_active} modules cannot tie {modules} together")
+    if counts[-1] >= total(modules, max_active):
         raise rc.UserError(f"{counts[-1]} masks leave none unseen")
 
 
-def total(modules: int, hot: int) -> int:
-    """How many masks of one to `hot` modules there are."""
-    return sum(comb(modules, k) for k in range(1, hot + 1))
+def total(modules: int, max_active: int) -> int:
+    """How many masks of one to `max_active` modules there are."""
+    return sum(comb(modules, k) for k in range(1, max_active + 1))
 
 
-QUICK: dict[str, Any] = {"seeds": 2, "modules": 4, "hot": 2, "size": 4, "samples": 4, "asked": 64}
+QUICK: dict[str, Any] = {"seeds": 2, "modules": 4, "max_active": 2, "size": 4, "samples": 4, "n_eval": 64}
 QUICK |= {"tasks": 8, "width": 8, "depth": 2, "steps": 20}
-FULL: dict[str, Any] = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "asked": 1024, "weight_decay": 3e-3}
+FULL: dict[str, Any] = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "n_eval": 1024, "weight_decay": 3e-3}
 """The paper's task and student, but for its width."""
 
 

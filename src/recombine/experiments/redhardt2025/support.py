@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Settings(students.StudentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.hot < 2:
-            raise rc.UserError(f"modules are connected by tasks of two or more, got at most {self.hot}")
+        if self.max_active < 2:
+            raise rc.UserError(f"modules are connected by tasks of two or more, got at most {self.max_active}")
 
 
 QUICK = Settings(**students.QUICK)
@@ -36,7 +36,7 @@ PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
 
 SOUND = ("random", "equal", "popular")
 """Supports that cover and connect the modules, none of which is rare."""
-PAIRED = {"modules": 10, "hot": 2}
+PAIRED = {"modules": 10, "max_active": 2}
 """The only number of modules of which a ring and two halves have as many masks: 30 each."""
 
 
