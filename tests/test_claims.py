@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recombine as rc
+from recombine.claims import turns
 from recombine.table import modern
 
 
@@ -205,4 +206,4 @@ def test_claims_are_judged_at_the_primary_protocol_and_in_each_variant():
     (verdict,) = rc.judge_all(pd.concat(rows), [claim(0.5)])
     assert verdict.verdict == "holds"
     assert verdict.variants == {"bright": "fails", "wide": "holds"}
-    assert rc.turns(verdict) == ["bright"]
+    assert turns(verdict) == ["bright"]

@@ -11,6 +11,7 @@ from PIL import Image
 
 import recombine as rc
 from recombine import engine
+from recombine.cppn.genome import save_genome
 from recombine.engine import catalogue
 from recombine.experiments.do2026 import several
 from recombine.experiments.pictures import figures, shared
@@ -110,12 +111,12 @@ def test_an_axis_of_r_leaves_out_the_highest_and_counts_them():
 
 def test_networks_of_a_folder_that_cannot_be_used_are_named(tmp_path):
     moth = rc.designed.designs()["moth"]
-    rc.save_genome(tmp_path / "moth.json", moth, name="moth")
+    save_genome(tmp_path / "moth.json", moth, name="moth")
     settings = replace(catalogue.find("do2026/wiring").settings("quick"), artifacts=str(tmp_path))
     with pytest.raises(rc.UserError, match="called moth, as a designed picture is"):
         shared.cells(settings)
     (tmp_path / "moth.json").rename(tmp_path / "other.json")
     assert shared.names(settings) == ["moth", "other"]
-    rc.save_genome(tmp_path / "other.json", replace(moth, links=()), name="other")
+    save_genome(tmp_path / "other.json", replace(moth, links=()), name="other")
     with pytest.raises(rc.UserError, match="the network other in"):
         shared.goals(settings)

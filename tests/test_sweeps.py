@@ -71,7 +71,7 @@ def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monke
     monkeypatch.setattr(device, "device_memory", lambda: 2**20)
     fit = sweeping._room(model, SIZE)
     assert (fit.block, fit.threads) == (SIZE**2, 1)
-    assert 4 * device.COPIES * 9 * fit.group * fit.block <= device.SHARE * 2**20 / sweep.CALLERS
+    assert 4 * device.COPIES * 9 * fit.group * fit.block <= device.SHARE * 2**20 / sweeping.CALLERS
     assert fit.group > 5
     assert np.abs(sweep(model, where, DELTAS, SIZE) - truth).max() <= 1e-5
 

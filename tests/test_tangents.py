@@ -13,6 +13,7 @@ import pytest
 import recombine as rc
 from recombine.bench import geometry
 from recombine.measures.anova import anova_energies
+from recombine.measures.tuning import tuning_shares
 from recombine.recording.jacobians import Geometry, additive, layer_geometries, layer_geometry, tuning
 
 SIZE = 8
@@ -120,7 +121,7 @@ def test_energies_and_shares_are_those_of_the_activations(make):
         assert np.allclose(found[name].energies, wanted, rtol=1e-3, atol=1e-6 * wanted.max()), name
         assert additive(found[name].energies) == pytest.approx(rc.additive_share(acts), abs=1e-4)
         alive = wanted.sum(axis=0) > 1e-9
-        assert np.allclose(tuning(found[name].energies).x[alive], rc.tuning_shares(acts).x[alive], atol=1e-3)
+        assert np.allclose(tuning(found[name].energies).x[alive], tuning_shares(acts).x[alive], atol=1e-3)
 
 
 def test_a_large_mean_does_not_drown_small_energies():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.cppn.designed import composed
+from recombine.cppn.designed import designs
 from recombine.cppn.network import from_weights, parse_mix
 from recombine.cppn.picbreeder import network
 from recombine.cppn.prune.magnitude import (
@@ -377,7 +377,7 @@ def test_a_rewired_net_has_as_many_links_in_each_layer_and_the_same_living_outpu
 
 
 def test_a_composed_picture_is_rewired_elsewhere_with_every_link_live():
-    for genome in composed().values():
+    for genome in designs().values():
         wiring = live_links(arrays(network(genome)))
         new = rewired(wiring, np.random.default_rng(0))
         assert [m.sum() for m in live_links(new)] == [m.sum() for m in wiring]

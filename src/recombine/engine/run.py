@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,8 +12,9 @@ from recombine import table as tables
 from recombine.core import UserError, Variant
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment, changed
-from recombine.engine.cells import CheckpointMonitor, Keep, compute
+from recombine.engine.cells import CheckpointMonitor, compute
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
+from recombine.engine.request import RunRequest, flat
 from recombine.train.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -23,74 +23,12 @@ if TYPE_CHECKING:
     from recombine.claims import Verdict
 
 
-NOTHING_MORE = Keep()
 MADE_WITH = ("commit", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
 OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
 """What settings were called when older results were made."""
 DOTS_PER_INCH = 110
 """Sharp enough for a page, and small enough to keep a figure of every result."""
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """What to run, and where its results go."""
-
-    experiment: Experiment
-    tier: str
-    settings: Any
-    out: Path
-    keep: Keep = NOTHING_MORE
-    cluster: bool = False
-    device: str | None = None
-    variants: tuple[Variant, ...] = ()
-
-    @property
-    def home(self) -> Path:
-        return self.out / self.experiment.name
-
-    @property
-    def folder(self) -> Path:
-        """One folder per tier; settings that differ from the tier's are part of its name."""
-        other = changed(self.settings, self.experiment.settings(self.tier))
-        words = [self.tier, *(f"{name}={_flat(value)}" for name, value in other.items())]
-        return self.home / ",".join(words).replace("/", "_")  # a setting may be a path
-
-    @property
-    def command(self) -> str:
-        """The command that makes these results again."""
-        other = changed(self.settings, self.experiment.settings(self.tier))
-        flags = ["--device", self.device] if self.device else []
-        flags += ["--out", str(self.out)] if self.out != Path("results") else []
-        flags += [word for name, value in other.items() for word in _flag(name, value)]
-        if self.experiment.variants:
-            some = [v.name for v in self.variants] or ["none"]
-            flags += ["--variants", *(["all"] if len(some) == len(self.experiment.variants) else some)]
-        return shlex.join(["recombine", "run", self.experiment.source, "--tier", self.tier, *flags])
-
-    @property
-    def protocols(self) -> dict[str, Any]:
-        """The settings of the primary protocol and of each variant that differs from it and is possible here."""
-        found = {tables.PRIMARY: self.settings}
-        for variant in self.variants:
-            try:
-                settings = variant.applied(self.settings)
-            except UserError:  # such as a width that this tier's picture is too small for
-                continue
-            if settings != self.settings:
-                found[variant.name] = settings
-        return found
-
-
-def _flat(value: Any) -> str:
-    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _flag(name: str, value: Any) -> list[str]:
-    flag = name.replace("_", "-")
-    if isinstance(value, bool):
-        return [f"--{flag}" if value else f"--no-{flag}"]
-    return [f"--{flag}", *(map(str, value) if isinstance(value, tuple) else [str(value)])]
 
 
 @dataclass(frozen=True)
@@ -244,10 +182,10 @@ def _label(work: Work) -> str:
     """What sets a cell apart, in words."""
     cell, said = work.cell, [] if work.protocol == tables.PRIMARY else [f"variant {work.protocol}"]
     if isinstance(cell, tables.Cell):
-        said += [f"{name} {_flat(value)}" for name, value in cell.at]
+        said += [f"{name} {flat(value)}" for name, value in cell.at]
     else:
         names = [f.name for f in fields(cell) if f.name not in ("settings", "members")]
-        said += [f"{name} {_flat(getattr(cell, name))}" for name in names]
+        said += [f"{name} {flat(getattr(cell, name))}" for name in names]
     members = getattr(cell, "members", ())
     return ", ".join([*said, f"seeds {members[0]}..{members[-1]}"] if members else said)
 

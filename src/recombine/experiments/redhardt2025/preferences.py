@@ -71,12 +71,10 @@ class Settings(Seeded):
             raise rc.UserError(f"asking fewer than 64 episodes says nothing, got {self.n_eval}")
 
 
-QUICK = Settings(
-    seeds=2, modules=4, max_active=2, features=4, objects=1, episodes=8, few=4, width=8, steps=20, n_eval=64
-)
+_TINY = {"modules": 4, "max_active": 2, "features": 4, "objects": 1, "episodes": 8, "few": 4, "width": 8}
+QUICK = Settings(seeds=2, steps=20, n_eval=64, **_TINY)
 LAPTOP = Settings()
 GPU = Settings(
-    seeds=5,
     modules=16,
     features=16,
     objects=4,

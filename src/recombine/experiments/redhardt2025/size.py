@@ -33,13 +33,13 @@ HARDER: dict[str, Callable[[Any, Any, int], Any]] = {
 }
 """Tokens are linear as well, but raw numbers, of which half tell nothing."""
 TASK_ENCODINGS = LINEAR | HARDER
-"""How a task is told, given the settings, a key, and how many teachers tell each in their own way."""
+"""How a task is encoded, given the settings, a key, and how many teachers encode each in their own way."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(students.StudentSettings):
     task_encodings: tuple[str, ...] = tuple(TASK_ENCODINGS)
-    """how tasks are told: identity, one or more of the harder ways, and any others"""
+    """how tasks are encoded: identity, one or more of the harder ways, and any others"""
     narrower: tuple[int, ...] = (16,)
     """widths of smaller students, rising; the widest have `width`"""
     shallower: tuple[int, ...] = (1,)
@@ -69,9 +69,7 @@ class Settings(students.StudentSettings):
             raise rc.UserError(f"the invertible encoding halves the modules: their number is even, got {self.modules}")
 
 
-QUICK = Settings(
-    **students.QUICK | {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,), "shots": 5}
-)
+QUICK = Settings(**students.QUICK | {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shots": 5})
 LAPTOP = Settings(tasks=64, steps=1300)
 GPU = Settings(
     seeds=5,

@@ -1,0 +1,39 @@
+"""The examples run, at a small size, and show what they say they show."""
+
+from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def example(name: str):
+    spec = spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_task_of_ones_own_is_learnt_where_it_was_trained():
+    found = example("own_task").main(size=6, seeds=2, steps=200, width=32)
+    assert found["trained combinations"] < 0.1 < found["held-out combinations"]
+
+
+def test_a_model_of_ones_own_composes_and_least_squares_does_not():
+    product, linear = example("own_model").main()
+    assert product > 0.9
+    assert linear < 0.1
+
+
+def test_a_measure_that_misreads_a_control_decides_nothing():
+    assert example("own_measure").main() == {"centre": "undecided", "peak": "holds"}
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("own_*.py")))
+def test_an_example_is_short(name):
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
