@@ -15,8 +15,7 @@ SIZE, LOW, HIGH, DEPTH = 16, 3, 12, 3
 def centre_distance(record: rc.Record) -> float:
     """Mean distance, in pixels, of the centre of mass of the positive intensity from (x, y)."""
     light, pixel = np.maximum(record.y_hat, 0), np.arange(record.y_hat.shape[1])
-    mass = light.sum(axis=(1, 2)) + 1e-9
-    x, y = (light.sum(axis=axis) @ pixel / mass for axis in (1, 2))
+    x, y = (light.sum(axis=axis) @ pixel / (light.sum(axis=(1, 2)) + 1e-9) for axis in (1, 2))
     return float(np.hypot(x - record.z[:, 0], y - record.z[:, 1]).mean())
 
 
@@ -38,6 +37,7 @@ def claim(column: str) -> rc.Claim:
 
 
 def main(seeds: int = 5, noise: float = 0.05) -> dict[str, str]:
+    rc.check_measure(peak_distance, higher_is_better=False)
     task = rc.bumps(SIZE, rc.local_bump(SIZE))
     split = rc.square(task.combinations, LOW, HIGH)
     truth = rc.truth(task, task.combinations, key=rc.key(0, "test"))

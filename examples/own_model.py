@@ -41,6 +41,7 @@ def report(name: str, record: rc.Record, split: rc.Split) -> float:
 def main(steps: int = 500) -> tuple[float, float]:
     task = rc.bumps(SIZE, rc.one_hot(SIZE))
     split = rc.square(task.combinations, *HELD_OUT)
+    rc.check_model(Product(SIZE, 16, key=rc.key(0, "check")), np.ones(2 * SIZE))
     run = rc.fit(task, split, lambda key: Product(SIZE, 16, key=key), rc.key(0, "own model"), rc.Recipe(steps=steps))
     mine = rc.record(run.model, task, task.combinations, key=rc.key(0, "test"))
 

@@ -26,6 +26,7 @@ def rectangles(size: int) -> rc.Task:
 
 def main(size: int = 8, seeds: int = 5, steps: int = 600, width: int = 64) -> dict[str, float]:
     task = rectangles(size)
+    rc.check_task(task)  # raises an error that says what a task must keep
     split = rc.corner(task.combinations, start=size // 2 + 1)  # never trained on: both sides long
     print(f"every side seen: {split.covers}; share of pairs seen: {split.coverage(2):.2f}")
 

@@ -23,7 +23,7 @@ import time
 from dataclasses import dataclass
 import numpy as np
 import recombine as rc
-from recombine.monitor import Progress
+from recombine.train.monitor import Progress
 
 STEPS = 12
 

@@ -46,12 +46,14 @@ def test_a_control_that_is_misread_is_told():
     assert "a control is misread, whatever is trained" in said[0]
 
 
-def test_each_network_gets_the_numbers_of_the_control_of_its_own_condition():
-    rows = table(a=0.9, b=0.8)
-    own = pd.DataFrame(
-        [{"system": "untrained", "condition": c, "seed": 0, "score": s} for c, s in (("a", 0.1), ("b", 0.2))]
-    )
-    both = modern(pd.concat([rows[rows["system"] != "untrained"], own], ignore_index=True))
-    found = in_place(both, "untrained")
+def test_each_network_gets_the_numbers_of_the_control_of_its_own_picture():
+    rows = table(a=0.9, b=0.8).assign(goal="face", width=16)
+    rows.loc[rows["condition"] == "b", "goal"] = "moth"
+    own = [
+        {"system": "untrained", "goal": g, "seed": 0, "score": s, "width": 4} for g, s in (("face", 0.1), ("moth", 0.2))
+    ]
+    both = pd.concat([rows[rows["system"] != "untrained"], pd.DataFrame(own)], ignore_index=True)
+    found = in_place(modern(both), "untrained")
     assert set(rc.pick(found, condition="a")["score"]) == {0.1}
     assert set(rc.pick(found, condition="b")["score"]) == {0.2}
+    assert set(rc.networks(found)["width"]) == {16}, "what a network is, is no measure"

@@ -211,6 +211,16 @@ def test_a_damaged_checkpoint_counts_as_none(tmp_path):
     assert "truncated" in said[0]
 
 
+def test_a_checkpoint_holds_numbers_of_half_the_precision(tmp_path):
+    import jax.numpy as jnp
+
+    moments = np.asarray(jnp.linspace(-3, 3, 7, dtype=jnp.bfloat16))
+    store.save_arrays(tmp_path / "c.npz", {"leaf0": moments})
+    back = store.load_arrays(tmp_path / "c.npz", print)
+    assert back is not None
+    assert np.array_equal(jnp.asarray(back["leaf0"], jnp.bfloat16), moments)
+
+
 def test_a_file_that_is_no_experiment_is_one_clear_complaint(tmp_path):
     (tmp_path / "x.py").write_text("import nonsense_module")
     with pytest.raises(rc.UserError, match="cannot be imported: ModuleNotFoundError"):
@@ -234,6 +244,7 @@ def test_variants_are_cells_like_all_others_and_judged_apart(experiment, tmp_pat
     result = engine.execute(order, Notes())
     assert len(experiment.module.COUNT) == 12, "a variant that changes nothing is left out"
     assert set(result.table["variant"]) == {"primary", "lower"}
+    assert rc.pick(result.table, variant="lower")["map"].isna().all(), "figures show the primary protocol alone"
     (verdict,) = result.verdicts
     assert (verdict.verdict, verdict.variants) == ("holds", {"lower": "fails"})
     facts = json.loads((result.folder / "settings.json").read_text())

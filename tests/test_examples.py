@@ -20,7 +20,7 @@ def example(name: str):
 
 
 def test_a_task_of_ones_own_is_learnt_where_it_was_trained():
-    found = example("own_task").main(size=6, seeds=2, steps=200, width=32)
+    found = example("own_task").main(size=6, seeds=2, steps=500)
     assert found["trained combinations"] < 0.1 < found["held-out combinations"]
 
 

@@ -14,7 +14,7 @@ LEVELS = [
     {"core", "device", "keys"},
     {"encodings", "splits", "interventions", "kernels", "measures", "theory"},
     {"tasks", "models", "table"},
-    {"train", "recording", "claims", "plots"},
+    {"train", "recording", "claims", "plots", "contracts"},
     {"cppn"},
     {"experiments", "engine"},
     {"cli", "bench", "vlm", "__main__"},

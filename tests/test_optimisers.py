@@ -41,7 +41,8 @@ def test_the_length_of_the_gradient_of_living_weights_does_not_matter():
     found: Any = None
     for scale in (1.0, 1e4):  # Adam's own answer to a change of length would show in its second step
         scaled = {name: jnp.full_like(params[name], scale * g) for name, g in grads.items()}
-        found, state = optimiser.update(scaled, state, params)
+        updated: Any = optimiser.update(scaled, state, params)
+        found, state = updated
     assert np.allclose(found["v"], -1.0, atol=1e-4)
     assert np.allclose(found["w"], [[-1.0, 0.0]], atol=1e-4)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -19,7 +20,7 @@ def test_a_bump_peaks_at_its_cell_and_nowhere_else():
 
 def test_x_runs_along_columns():
     task = rc.bumps(8, rc.one_hot(8))
-    _, y = task.sample(np.array([6, 1]), jax.random.key(0))
+    _, y = task.sample(jnp.array([6, 1]), jax.random.key(0))
     assert np.unravel_index(int(np.argmax(y)), y.shape) == (1, 6)
 
 
@@ -39,7 +40,7 @@ def test_dark_is_one_minus_bright():
 
 def test_a_stripe_is_a_bump_without_its_other_coordinate():
     task = rc.stripes(rc.bumps(8, rc.local_bump(8)))
-    x, y = task.sample(np.array([3, rc.ABSENT]), jax.random.key(0))
+    x, y = task.sample(jnp.array([3, rc.ABSENT]), jax.random.key(0))
     assert np.allclose(x[8:], 0.0)
     assert np.allclose(y, y[:1])
     assert np.argmax(y[0]) == 3

@@ -79,7 +79,7 @@ from recombine.train.population import initial_models as initial_models
 from recombine.train.population import member_keys as member_keys
 from recombine.train.optimizers import muon as muon
 from recombine.train.population import population as population
-from recombine.train.population import Recipe as Recipe
+from recombine.train.program import Recipe as Recipe
 from recombine.train.optimizers import unit_adam as unit_adam
 
 # record: what a network did
@@ -157,7 +157,7 @@ from recombine.claims import interval as interval
 from recombine.claims import judge as judge
 from recombine.claims import judge_all as judge_all
 
-# cppn: networks that draw pictures
+# CPPN: networks that draw pictures
 from recombine.cppn.picbreeder import artifacts as artifacts
 from recombine.cppn.task import grid as grid
 from recombine.cppn.picbreeder import load_network as load_network

@@ -1,8 +1,9 @@
-"""What every network must keep to, whatever it computes: one row a network."""
+"""What every network must keep to, whatever it computes: one row per network, and a row for every module of models/."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -11,15 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from recombine.models.cnn import CNNDecoder
-from recombine.models.encoder import CNNEncoder
-from recombine.models.mlp import MLPDecoder
-from recombine.models.pixels import PixelMLP
-from recombine.models.rendering import Rendering
-from recombine.models.transformer import TransformerDecoder
+import recombine as rc
+import recombine.models
 
 SIZE = 8
 PICTURE, CODE = (SIZE, SIZE), (2 * SIZE,)
+ROWS, ANSWERS = (3, 4), (3, 2)
+MIX = (("identity", 1), ("sin", 2))
+PARTS = {"__init__", "convolution", "layers", "positions"}
+"""The modules of models/ that hold parts of networks and no network."""
 
 
 class Case(NamedTuple):
@@ -32,97 +33,139 @@ class Case(NamedTuple):
 
 CASES = {
     "cnn": Case(
-        lambda key: CNNDecoder(2 * SIZE, SIZE, width=3, depth=2, key=key),
+        lambda key: rc.CNNDecoder(2 * SIZE, SIZE, width=3, depth=2, key=key),
         CODE,
         PICTURE,
         {"layer0": (2, 2, 3), "layer1": (4, 4, 3), "layer2": (8, 8, 3)},
         parameters=(16 * 4 * 3 + 3) + 2 * (3 * 16 * 3 + 3) + (3 * 9 + 1),
     ),
     "mlp": Case(
-        lambda key: MLPDecoder(2 * SIZE, SIZE, width=5, depth=2, key=key),
+        lambda key: rc.MLPDecoder(2 * SIZE, SIZE, width=5, depth=2, key=key),
         CODE,
         PICTURE,
         {"layer0": (5,), "layer1": (5,)},
         parameters=17 * 5 + 6 * 5 + 6 * 64,
     ),
     "rendering": Case(
-        lambda key: Rendering(SIZE, channels=3, depth=1, key=key),
+        lambda key: rc.Rendering(SIZE, channels=3, depth=1, key=key),
         CODE,
         PICTURE,
         {"embed_x": PICTURE, "embed_y": PICTURE, "layer0": (8, 8, 2), "layer1": (8, 8, 3)},
         parameters=2 * 8 * 8 * (8 + 8 + 1) + (18 * 3 + 3) + (27 + 1) + 2,
     ),
     "pixels": Case(
-        lambda key: PixelMLP(2 * SIZE, SIZE, width=4, depth=2, key=key),
+        lambda key: rc.PixelMLP(2 * SIZE, SIZE, width=4, depth=2, key=key),
         CODE,
         PICTURE,
         {"embedding": (8, 8, 4), "layer0": (8, 8, 4), "layer1": (8, 8, 4)},
         parameters=17 * 4 + 2 * (5 * 4 + 1) + 5,
     ),
     "transformer": Case(
-        lambda key: TransformerDecoder(2 * SIZE, SIZE, width=4, depth=1, heads=2, key=key),
+        lambda key: rc.TransformerDecoder(2 * SIZE, SIZE, width=4, depth=1, heads=2, key=key),
         CODE,
         PICTURE,
         {"embedding": (8, 8, 4), "layer0": (8, 8, 4)},
         parameters=17 * 4 + (5 * 12 + 5 * 4) + (5 * 16 + 17 * 4) + 4 * 4 + 5,
     ),
     "encoder": Case(
-        lambda key: CNNEncoder(SIZE, 3, channels=(2, 4), width=5, key=key),
+        lambda key: rc.CNNEncoder(SIZE, 3, channels=(2, 4), width=5, key=key),
         PICTURE,
         (3,),
         {"layer0": (4, 4, 2), "layer1": (2, 2, 4), "layer2": (5,)},
         parameters=(9 * 2 + 2) + (18 * 4 + 4) + 17 * 5 + 6 * 3,
     ),
+    "student": Case(
+        lambda key: rc.StudentMLP(4, 2, width=5, depth=2, key=key),
+        ROWS,
+        ANSWERS,
+        {"layer0": (3, 5), "layer1": (3, 5)},
+        parameters=5 * 5 + 6 * 5 + 6 * 2,
+    ),
+    "hypernetwork": Case(
+        lambda key: rc.Hypernetwork(2, 2, 2, width=3, key=key),
+        ROWS,
+        ANSWERS,
+        {"layer0": (3, 3)},
+        parameters=2 * 2 + 3 * (3 * 3 + 4 * 2),
+    ),
+    "in_context": Case(
+        lambda key: rc.InContextTransformer(2, 2, 2, width=4, depth=1, heads=2, inner=3, key=key),
+        ROWS,
+        ANSWERS,
+        {"layer0": (3, 4)},
+        parameters=(2 * 4 + 3 * 4 + 5 * 2) + (4 * 12 + 4 * 4 + 2 * 4 * 3) + (2 * 4 + 2 * 2) + 4,
+    ),
+    "cppn.network": Case(
+        lambda key: rc.CPPN(MIX, 2, key=key),
+        ROWS,
+        (3, 3),
+        {"layer0": (3, 3), "layer1": (3, 3), "hsv": (3, 3)},
+        parameters=4 * 3 + 3 * 3 + 3 * 3,
+    ),
 }
 every_model = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
+def test_every_module_has_a_case():
+    modules = {file.stem for place in recombine.models.__path__ for file in Path(place).glob("*.py")}
+    assert modules == PARTS | {name for name in CASES if "." not in name}, "a case, or a word in PARTS, for each module"
+
+
 @every_model
-def test_answers_one_example_and_names_its_activations(case):
+def test_keeps_the_contract(case):
+    rc.check_model(case.make, np.zeros(case.asked))
+
+
+@every_model
+def test_answers_with_these_shapes_and_trains_so_many_numbers(case):
     model = eqx.filter_eval_shape(case.make, jax.random.key(0))
     y, acts = eqx.filter_eval_shape(model, jax.ShapeDtypeStruct(case.asked, jnp.float32))
     assert y.shape == case.answer
     assert {name: a.shape for name, a in acts.items()} == case.acts
+    assert sum(a.size for a in jax.tree.leaves(model) if isinstance(a, jax.ShapeDtypeStruct)) == case.parameters
 
 
-@every_model
-def test_trains_its_parameters_and_nothing_fixed(case, filled):
-    trained = jax.tree.leaves(eqx.filter(filled(case.make), eqx.is_inexact_array))
-    assert sum(a.size for a in trained) == case.parameters
+class Tiny(eqx.Module):
+    """A network of one matrix, and ways to break it."""
+
+    weight: jax.Array
+    unused: jax.Array
+    says: Callable[..., Any] = eqx.field(static=True)
+
+    def __call__(self, x: jax.Array) -> Any:
+        return self.says(x, self.weight, self.unused)
 
 
-@pytest.mark.parametrize("name", sorted(set(CASES) - {"cnn"}))  # the tests of training train that one
-def test_a_population_has_finite_gradients_in_every_parameter(name, filled):
-    case = CASES[name]
-    x = np.random.default_rng(1).normal(size=(3, *case.asked)).astype(np.float32)
-
-    @eqx.filter_jit
-    @eqx.filter_vmap
-    @eqx.filter_grad
-    def gradient(model):
-        return jnp.mean((jax.vmap(model)(x)[0] - 1.0) ** 2)
-
-    slopes = jax.tree.leaves(gradient(filled(case.make, 2)))
-    assert all(len(a) == 2 and np.all(np.isfinite(a)) for a in slopes)
-    assert all(np.any(np.asarray(a)) for a in slopes)
+def right(x, weight, unused):
+    y = x @ weight + unused
+    return y, {"layer0": y}
 
 
-@every_model
-def test_two_networks_of_one_kind_share_a_program(case, filled):
-    first, second = (eqx.partition(filled(case.make, 2), eqx.is_inexact_array)[1] for _ in range(2))
-    assert hash(first) == hash(second)
-    assert first == second
+def tiny(says: Callable[..., Any], kind: Any = jnp.float32) -> Tiny:
+    return Tiny(jnp.ones((2, 3), kind), jnp.ones(3), says)
 
 
-@every_model
-def test_no_parameter_changes_its_type_in_training(case):
-    born = jax.tree.leaves(eqx.filter_eval_shape(case.make, jax.random.key(0)))
-    assert not [a for a in born if a.weak_type or a.dtype != jnp.float32]
+WRONG = {
+    "returns one array of shape": tiny(lambda x, w, b: x @ w),
+    "at least one name": tiny(lambda x, w, b: (x @ w, {})),
+    "are not arrays": tiny(lambda x, w, b: (x @ w, {"layer0": 1.0})),
+    "cannot take one example": tiny(lambda x, w, b: (x @ w.T, {"layer0": x})),
+    "come out wider": tiny(lambda x, w, b: (x @ w + np.ones(3, np.float32), {"layer0": x})),
+    "unused has no gradient": tiny(lambda x, w, b: (x @ w, {"layer0": x})),
+    "the gradient of .weight is not finite": tiny(lambda x, w, b: (jnp.sqrt(0 * (x @ w)) + b, {"layer0": x})),
+    "parameters are float32": tiny(right, jnp.float16),
+    "takes a random key and makes one": lambda key: 1 / key,
+    "differ in their static fields": lambda key: tiny(lambda x, w, b: right(x, w, b)),  # noqa: PLW0108
+    "two keys give the same initial weights": lambda key: tiny(right),
+    "no parameters to train": eqx.nn.Lambda(lambda x: (x, {"layer0": x})),
+}
 
 
-@every_model
-def test_half_precision_stays_half_precision(case):
-    half = lambda a: jax.ShapeDtypeStruct(a.shape, jnp.bfloat16) if hasattr(a, "dtype") else a  # noqa: E731
-    model = jax.tree.map(half, eqx.filter_eval_shape(case.make, jax.random.key(0)))
-    y, acts = eqx.filter_eval_shape(model, jax.ShapeDtypeStruct(case.asked, jnp.bfloat16))
-    assert {a.dtype for a in (y, *acts.values())} == {jnp.dtype(jnp.bfloat16)}
+@pytest.mark.parametrize(("says", "model"), WRONG.items(), ids=WRONG)
+def test_a_broken_model_is_told_what_is_wrong(says, model):
+    with pytest.raises(AssertionError, match=says):
+        rc.check_model(model, np.zeros(2))
+
+
+def test_a_network_itself_can_be_checked():
+    rc.check_model(tiny(right), np.zeros(2))

@@ -86,7 +86,10 @@ def _unreachable(claim: Claim, table: pd.DataFrame) -> list[str]:
 def _trivial(claim: Claim, table: pd.DataFrame) -> list[str]:
     """Whether untrained networks would keep the margin as well; whether they fit matters where little is asked for."""
     bare = replace(claim, controls=(), preconditions=(), fits=claim.fits if claim.above is None else ())
-    if UNTRAINED not in set(table["system"]) or judge(in_place(table, UNTRAINED), bare).verdict != "holds":
+    if UNTRAINED not in set(table["system"]):
+        return []
+    found = judge(in_place(table, UNTRAINED), bare)
+    if found.verdict != "holds" or found.effect == judge(table, bare).effect:  # else the control has no such number
         return []
     return [f"the margin {_bounds(claim)} is kept by untrained networks in place of all trained ones"]
 
@@ -99,10 +102,10 @@ def _bounds(claim: Claim) -> str:
 def in_place(table: pd.DataFrame, system: str, **where: Any) -> pd.DataFrame:
     """The table with the numbers of a control in place of those of the networks that match.
 
-    Where a control has rows of its own for each picture or condition, each network gets those of its own.
+    Where a control has a row for each picture, each network gets that of its own; else all get those of the first.
     """
     changed, controls = table.copy(), table[table["system"] == system]
-    by = next((c for c in ("goal", "condition") if c in controls and controls[c].notna().all()), None)
+    by = "goal" if "goal" in controls and controls["goal"].notna().all() else None
     for kind, mine in controls.groupby(by) if by else [("", controls)]:
         found = tables.pick(table, **where)
         rows = found[found[by] == kind].index if by else found.index
@@ -112,9 +115,12 @@ def in_place(table: pd.DataFrame, system: str, **where: Any) -> pd.DataFrame:
 
 
 def _measures(table: pd.DataFrame, controls: pd.DataFrame) -> list[str]:
-    """The columns of plain numbers that a control has, without those that say what a network is, such as its depth."""
-    found = tables.networks(table)
-    numbers = [c for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at")]
-    within = found.groupby("condition" if "condition" in found else "seed")[numbers].nunique().max()
-    design = [c for c in numbers if within[c] <= 1 < found[c].nunique()]
+    """The columns of plain numbers that a control has, without those that say what a network is, such as its depth.
+
+    Those are whole numbers, some of them above 1.
+    """
+    networks = tables.networks(table)
+    numbers = [c for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at") and c in networks]
+    values = {c: networks[c].dropna() for c in numbers}
+    design = {c for c, v in values.items() if len(v) and (v % 1 == 0).all() and v.abs().max() > 1}
     return [c for c in numbers if controls[c].notna().all() and c not in design]

@@ -27,7 +27,7 @@ MADE_WITH = ("commit", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
 OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
 """What settings were called when older results were made."""
-DOTS_PER_INCH = 110
+DOTS_PER_INCH = 100
 """Sharp enough for a page, and small enough to keep a figure of every result."""
 
 
@@ -86,13 +86,7 @@ def execute(order: RunRequest, monitor: Monitor) -> Result:
             store.sweep(order.home)
             work = _work(order)
             contents = list(_finished(order, work, monitor))
-            content = store.joined(
-                [
-                    store.with_column(content, "variant", one.protocol)
-                    for content, one in zip(contents, work, strict=True)
-                ]
-                + _controls(order)
-            )
+            content = _joined(order, contents, work)
             store.write(order.folder / "table.parquet", content)
             table = tables.modern(store.read_table(content))
             made = [store.read_facts(c) for c in contents]
@@ -104,6 +98,13 @@ def execute(order: RunRequest, monitor: Monitor) -> Result:
             return Result(order.folder, table, verdicts, sum(facts["seconds"] for facts in made))
     finally:
         monitor.end()
+
+
+def _joined(order: RunRequest, contents: list[bytes], work: list[Work]) -> bytes:
+    """The cells of all protocols and their controls in one table; figures show the pictures of the primary one only."""
+    cells = [(content, one.protocol) for content, one in zip(contents, work, strict=True)]
+    parts = [store.with_variant(c, name, pictures=name == tables.PRIMARY) for c, name in cells + _controls(order)]
+    return store.joined(parts)
 
 
 def _claim_folder(order: RunRequest) -> None:
@@ -132,11 +133,11 @@ def _work(order: RunRequest) -> list[Work]:
     return found
 
 
-def _controls(order: RunRequest) -> list[bytes]:
+def _controls(order: RunRequest) -> list[tuple[bytes, str]]:
     """For each protocol, the rows of systems whose answer is known."""
     make = getattr(order.experiment.module, "controls", lambda settings: [])
     rows = {protocol: make(settings) for protocol, settings in order.protocols.items()}
-    return [store.table_bytes([{"variant": name} | row for row in mine]) for name, mine in rows.items() if mine]
+    return [(store.table_bytes(mine), name) for name, mine in rows.items() if mine]
 
 
 def _finished(order: RunRequest, work: list[Work], monitor: Monitor) -> Iterator[bytes]:

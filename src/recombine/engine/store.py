@@ -131,15 +131,24 @@ def read_facts(content: bytes) -> dict[str, Any]:
     return json.loads((pq.read_schema(io.BytesIO(content)).metadata or {}).get(_FACTS, b"{}"))
 
 
-def with_column(content: bytes, name: str, value: str) -> bytes:
-    """A table with one more column, which has one value throughout."""
+def with_variant(content: bytes, name: str, *, pictures: bool) -> bytes:
+    """A table with one more column, the variant that made it; without its pictures and maps unless they are wanted."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pq.read_table(io.BytesIO(content))
+    if not pictures:
+        table = table.drop_columns([f.name for f in table.schema if _axes(f.type) > 1])
     sink = io.BytesIO()
-    pq.write_table(table.append_column(name, pa.array([value] * len(table))), sink, **_PACKED)
+    pq.write_table(table.append_column("variant", pa.array([name] * len(table))), sink, **_PACKED)
     return sink.getvalue()
+
+
+def _axes(kind: Any) -> int:
+    """How deeply lists are nested in a column: 2 or more for pictures and maps."""
+    import pyarrow as pa
+
+    return 1 + _axes(kind.value_type) if pa.types.is_list(kind) else 0
 
 
 def joined(contents: list[bytes]) -> bytes:
@@ -245,8 +254,10 @@ def sweep(folder: Path) -> None:
 
 
 def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays whole or not at all; numbers that NumPy has no type for (bfloat16) as float32, which holds them."""
+    known = {name: a.astype(np.float32) if a.dtype.kind == "V" else a for name, a in arrays.items()}
     sink = io.BytesIO()
-    np.savez(sink, **arrays)  # type: ignore[arg-type]
+    np.savez(sink, **known)  # type: ignore[arg-type]
     content = sink.getvalue()
     write(path, _digest(content).encode() + content)
 
