@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recombine.claims import judge_variants
 from recombine.cli.options import parse
+from recombine.cli.report import numbers
 from recombine.cli.results import TierOptions, folders, load, name_and_flags, passing_over
 from recombine.core import Claim, UserError
 from recombine.engine import catalogue, store
@@ -46,7 +48,7 @@ def curve(words: list[str]) -> int:
                 tier, _, table = load(experiment, folder)
                 if options.tier in ("", tier) and table["variant"].nunique() > 1:
                     for claim in claims:
-                        print(plot(experiment, claim, table, folder))
+                        _tell(claim, judge_variants(table, claim), plot(experiment, claim, table, folder))
                         plotted += 1
         if not plotted:
             many = "declares none" if not experiment.variants else f"run it again: recombine run {experiment.source}"
@@ -54,10 +56,17 @@ def curve(words: list[str]) -> int:
     return 0
 
 
+def _tell(claim: Claim, verdicts: dict[str, Any], path: Path) -> None:
+    """A claim's verdict and effect under each protocol, and where its curve is."""
+    print(f"{claim.name}: {claim.unit}")
+    for name, v in verdicts.items():
+        print(f"  {v.verdict:10} {numbers(v):32} {name}")
+    print(f"  {path}")
+
+
 def plot(experiment: catalogue.Experiment, claim: Claim, table: pd.DataFrame, folder: Path) -> Path:
     """One claim's specification curve, as a file beside its table; returns its path."""
     from recombine import plots
-    from recombine.claims import judge_variants
 
     verdicts: dict[str, Any] = judge_variants(table, claim)
     path = folder / f"curve-{re.sub(r'[^a-z0-9]+', '-', claim.name.lower()).strip('-')}.png"

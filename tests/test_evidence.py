@@ -1,0 +1,57 @@
+"""The committed evidence: small, judged as its pages say, and from commits that it names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recombine.cli.board import pages
+from recombine.cli.verdicts import judged
+from recombine.engine import catalogue
+
+HERE = Path(__file__).parents[1]
+RESULTS, BOARD = HERE / "results", HERE / "docs" / "board"
+FOLDERS = sorted(path.parent for path in RESULTS.glob("*/*/*/settings.json"))
+RULES = ("fit is an outcome", "one interval per", "formula follows its sentence", "impossible control dropped")
+MOVES = json.loads((BOARD / "moves.json").read_text())
+
+
+def test_evidence_stays_small():
+    assert sum(path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()) <= 20e6
+    assert not list(RESULTS.rglob("*.svg"))
+
+
+def test_the_board_says_what_the_results_say():
+    """Write it again with: recombine board"""
+    for paper, text in pages(RESULTS).items():
+        assert (BOARD / f"{paper}.md").read_text() == text, f"docs/board/{paper}.md is stale: run 'recombine board'"
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_stored_verdicts_are_those_of_todays_rules(name):
+    for shown in judged(catalogue.find(name), RESULTS):
+        stored = {row["claim"]: row["verdict"] for row in json.loads((shown.folder / "verdicts.json").read_text())}
+        assert stored == {v.claim: v.verdict for v in shown.verdicts}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: "/".join(path.parts[-3:]))
+def test_results_that_name_their_code_come_from_a_clean_commit(folder):
+    facts = json.loads((folder / "settings.json").read_text())
+    if "files" in facts:
+        assert len(facts["commit"]) == 1
+        assert len(facts["commit"][0]) == 40
+
+
+@pytest.mark.parametrize("row", MOVES, ids=lambda row: f"{row['experiment']} {row['result'][:12]} {row['new_claim']}")
+def test_a_verdict_moved_only_by_a_rule_that_is_named(row):
+    moved = row["old_claim"] and row["old_verdict"] != row["new_verdict"]
+    assert not moved or row["reason"].startswith(RULES)
+    assert row["new_claim"] in {claim.name for claim in catalogue.find(row["experiment"]).claims}
+
+
+def test_the_readme_is_short_and_narrow():
+    lines = (HERE / "README.md").read_text().splitlines()
+    assert len(lines) <= 120
+    assert max(map(len, lines)) <= 100
