@@ -38,7 +38,7 @@ def test_a_record_takes_lists_and_tensors():
         def cpu(self):
             return np.ones((2, 1))
 
-    record = Record([[0], [1]], [[0.0], [1.0]], Tensor(), [[1.0], [1.0]], {"layer": [[1.0], [2.0]]})
+    record = Record([[0], [1]], [[0.0], [1.0]], Tensor(), [[1.0], [1.0]], {"layer": [[1.0], [2.0]]})  # pyrefly: ignore
     assert record.y.tolist() == record.y_hat.tolist()
     assert isinstance(record.acts["layer"], np.ndarray)
 

@@ -32,7 +32,7 @@ class OneMore(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         if isinstance(node.value, bool) or node.value is None or node.value is Ellipsis:
             return node
-        more = {str: "x", bytes: b"x"}.get(type(node.value), 1)
+        more = {str: "x", bytes: b"x"}.get(type(node.value), 1)  # pyrefly: ignore
         return ast.copy_location(ast.Constant(node.value + more), node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:

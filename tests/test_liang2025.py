@@ -97,7 +97,7 @@ def by_condition(column: str, values: dict[str, float], seeds: int = 5) -> pd.Da
 
 
 def test_effects_are_taken_from_networks_and_never_from_controls():
-    rows = by_condition("a", {DONUT: 100.0}).assign(b=1.0, deep=[[1.0, 2.0, 3.0]] * 5)
+    rows = by_condition("a", {DONUT: 100.0}).assign(b=1.0, deep=[[1.0, 2.0, 3.0]] * 5)  # pyrefly: ignore
     known = pd.DataFrame([{"condition": DONUT, "seed": 0, "system": "perfect", "a": 0.0, "b": 7.0, "deep": [9.0]}])
     table = pd.concat([rows, known])
     assert figures.minus("a", "b", condition=DONUT)(table).to_list() == [99.0] * 5

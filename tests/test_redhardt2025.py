@@ -112,7 +112,7 @@ def test_the_power_with_which_the_masks_needed_grow():
         for m in (8, 16, 32)
         for n, r2 in ((1, law.LEVEL - 0.1), (4, law.LEVEL + 0.1))
     ]
-    table = table_of(**pd.DataFrame(rows)).assign(condition=lambda t: t["modules"].astype(str) + " modules")
+    table = table_of(**pd.DataFrame(rows)).assign(condition=lambda t: t["modules"].astype(str) + " modules")  # pyrefly: ignore
     np.testing.assert_allclose(law.growth(table, "total"), 0.5)
     np.testing.assert_allclose(law.growth(table, "modules"), 1.0)
     assert list(law.UNSEEN(table)) == ["8 modules", "16 modules", "32 modules"]
@@ -134,7 +134,7 @@ def test_task_encodings_are_judged_one_by_one_and_those_that_do_not_fit_are_coun
         for name, unseen, seen in (("tokens", 0.95, 0.99), ("few-shot", 0.2, 0.5))
     ]
     noise = np.random.default_rng(0).normal(0, 1e-3, len(rows))
-    table = table_of(**pd.DataFrame(rows)).assign(r2_unseen=lambda t: t["r2_unseen"] + noise)
+    table = table_of(**pd.DataFrame(rows)).assign(r2_unseen=lambda t: t["r2_unseen"] + noise)  # pyrefly: ignore
     claim = replace(size.CLAIMS[3], controls=())
     verdict = rc.judge(table, claim)
     assert verdict.verdict == "undecided"

@@ -183,13 +183,13 @@ class Claim:
     name: str
     says: str
     source: str
-    effect: Callable[[pd.DataFrame], pd.Series | pd.DataFrame]
+    effect: Callable[[pd.DataFrame], Any]
     above: float | None = None
     below: float | None = None
     unit: str = ""
     preconditions: tuple[Check, ...] = ()
     controls: tuple[Check, ...] = ()
-    fits: tuple[Callable[[pd.DataFrame], pd.Series | pd.DataFrame], ...] = ()
+    fits: tuple[Callable[[pd.DataFrame], Any], ...] = ()
     null: float = 0.0
     over: str = ""
     repeats: str = "seeds"

@@ -169,7 +169,7 @@ def log_ratio(column: str, first: Any, second: Any, *, by: str = "condition", **
 
     def effect(table: pd.DataFrame) -> pd.Series:
         one, other = (by_seed(table, column, **{by: kind}, **where) for kind in (first, second))
-        return np.log10(one / other)
+        return np.log10(one / other)  # pyrefly: ignore
 
     return effect
 

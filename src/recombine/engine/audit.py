@@ -120,7 +120,7 @@ def _measures(table: pd.DataFrame, controls: pd.DataFrame) -> list[str]:
     Those are whole numbers, some of them above 1.
     """
     networks = tables.networks(table)
-    numbers = [c for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at") and c in networks]
+    numbers = [str(c) for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at") and c in networks]
     values = {c: networks[c].dropna() for c in numbers}
     design = {c for c, v in values.items() if len(v) and (v % 1 == 0).all() and v.abs().max() > 1}
     return [c for c in numbers if controls[c].notna().all() and c not in design]

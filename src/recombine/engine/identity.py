@@ -18,7 +18,6 @@ from functools import cache
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import recombine
@@ -43,7 +42,7 @@ class Source:
     imports: dict[str, tuple[str, str | None]]
 
 
-def code_files(module: ModuleType, roots: tuple[str, ...] = TABLE) -> dict[str, str]:
+def code_files(module: Any, roots: tuple[str, ...] = TABLE) -> dict[str, str]:
     """For each module that the roots of an experiment reach, a hash of its definitions that they reach."""
     path = Path(str(module.__file__)).resolve()
     return dict(_code_files(path, roots, _stamp(path.parent)))
@@ -58,7 +57,7 @@ def _short(text: str, length: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
-def cell_identity(name: str, module: ModuleType, cell: Any, backend: str) -> str:
+def cell_identity(name: str, module: Any, cell: Any, backend: str) -> str:
     """A short hash of all that determines a cell's rows: its content, the code, the numerical libraries, the device.
 
     How many seeds the whole run has is left out, since a cell names its own: a longer run uses the cells of a shorter.
@@ -69,7 +68,7 @@ def cell_identity(name: str, module: ModuleType, cell: Any, backend: str) -> str
     return _short(json.dumps([name, code_version(module), libraries, backend, content], sort_keys=True), 16)
 
 
-def code_version(module: ModuleType, roots: tuple[str, ...] = ROWS) -> str:
+def code_version(module: Any, roots: tuple[str, ...] = ROWS) -> str:
     """The hash of the code that makes an experiment's rows."""
     return code_hash(code_files(module, roots))
 

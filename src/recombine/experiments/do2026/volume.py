@@ -89,7 +89,7 @@ def size(cell: rc.Cell) -> dict[str, float]:
 
 def asked(settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """The points at which networks are evaluated, and the sums there."""
-    x, y = rc.sum_of_parts(settings.parts, points=settings.n_eval).sample(np.zeros(1), rc.key(settings.seed, "test"))
+    x, y = rc.sum_of_parts(settings.parts, points=settings.n_eval).sample(np.zeros(1), rc.key(settings.seed, "test"))  # pyrefly: ignore
     return np.asarray(x), np.asarray(y)
 
 

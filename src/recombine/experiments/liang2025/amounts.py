@@ -136,7 +136,7 @@ def controls(settings: Settings) -> list[dict]:
         "crosses": truth.answering(crosses(settings, truth.z)),
     }
     found = {name: likeness(settings, system) for name, system in seen.items()}
-    return [row | found.get(row["system"], {}) for row in rows]
+    return [row | found.get(row["system"], {}) for row in rows]  # pyrefly: ignore
 
 
 NONE, FEW, MOST = 0, 1, -1

@@ -90,10 +90,10 @@ WITHIN_ONE = Dots(
 )
 ERROR_RATIO = Dots(
     "log10 of squared error,\nhole over donut",
-    {"hole / donut": lambda rows: np.log10(rows["mse_hole"] / rows["mse_donut"])},
+    {"hole / donut": lambda rows: np.log10(rows["mse_hole"] / rows["mse_donut"])},  # pyrefly: ignore
     limits=None,
 )
-HOLE_ERROR = Dots("log10 of squared error\nin the hole", {"hole": lambda rows: np.log10(rows["mse_hole"])}, limits=None)
+HOLE_ERROR = Dots("log10 of squared error\nin the hole", {"hole": lambda rows: np.log10(rows["mse_hole"])}, limits=None)  # pyrefly: ignore
 
 
 def figure(
@@ -116,7 +116,7 @@ def figure(
         first = rows.sort_values(["diverged_at", "seed"]).iloc[0]["samples"]
         for i, (answer, truth) in enumerate(zip(first, wanted, strict=True), start=2):
             plots.picture(axes[i, column], answer, mark=plots.brightest(truth))
-    for row, (image, label) in enumerate(zip(scales, ("peak misplaced by (pixels)", "squared error"), strict=True)):
+    for row, (image, label) in enumerate(zip(scales, ("peak misplaced by (pixels)", "squared error"), strict=True)):  # pyrefly: ignore
         plots.colour_bar(figure, image, axes[row, -1], f"{label},\nmean over seeds")
     for i, truth in enumerate(wanted, start=2):
         plots.picture(axes[i, -1], truth, mark=plots.brightest(truth), title="truth" if i == 2 else "")

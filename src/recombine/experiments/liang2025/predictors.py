@@ -73,7 +73,7 @@ QUICK = Settings(
 LAPTOP = Settings(batch=16)
 _SIZES = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "depths": (2, 8), "bumps": 50}
 _TRAINING = {"steps": 2000, "learning_rate": 1e-3, "precision": "bfloat16", "ablations": tuple(ABLATIONS)}
-GPU = Settings(seeds=8, block=8, codes=("one-hot", "local bump", "wide bump", "positional"), **_SIZES, **_TRAINING)
+GPU = Settings(seeds=8, block=8, codes=("one-hot", "local bump", "wide bump", "positional"), **_SIZES, **_TRAINING)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=20, block=10, codes=tuple(CODES), depths=(2, 3, 6, 8, 10), steps=12_500)
 
 
@@ -192,7 +192,7 @@ def claim(column: str, sign: int) -> rc.Claim:
         unit="rank correlation with placement in the hole",
         preconditions=ENOUGH,
         controls=CONTROLS,
-        **bounds,
+        **bounds,  # pyrefly: ignore
     )
 
 

@@ -48,7 +48,7 @@ def reached(by: str, *kinds: Kind, among: Table = everything, **where: Any) -> T
 
     def fits(table: pd.DataFrame) -> pd.Series:
         named = tuple(_of(kind, table) for kind in kinds)
-        return rc.fitted("draws", at_least=1.0, **{by: named}, **where)(table)
+        return rc.fitted("draws", at_least=1.0, **{by: named}, **where)(table)  # pyrefly: ignore
 
     return by_picture(fits, among)
 

@@ -151,7 +151,7 @@ def growth(table: pd.DataFrame) -> pd.Series:
 def excess(table: pd.DataFrame) -> pd.Series:
     """By seed, log10 of how much larger the root mean square error of a built network is than that of a student."""
     built, student = (rc.by_seed(table, "missed", **which) for which in matched(table))
-    return np.log10(built / student)
+    return np.log10(built / student)  # pyrefly: ignore
 
 
 def matched(table: pd.DataFrame) -> tuple[dict, dict]:

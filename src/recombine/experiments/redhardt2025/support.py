@@ -58,7 +58,7 @@ def cells(settings: Settings) -> list[rc.Cell]:
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
-    settings = students.with_changes(cell.settings, **PAIRED if cell.paired else {})
+    settings = students.with_changes(cell.settings, **PAIRED if cell.paired else {})  # pyrefly: ignore
     task = shared.family(settings, max(cell.members) + 1)
     masks = shared.masks(task)
     if cell.paired:
