@@ -25,6 +25,8 @@ from recombine.cli.run import RunOptions
 from recombine.experiments.liang2025 import stripes
 from recombine.train.monitor import Progress
 
+RESULTS = Path(__file__).parents[1] / "results"
+
 
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -233,3 +235,29 @@ def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
         shown.chunk("fit", Progress(1, 2, 3, 0.1), dict)
     shown.end()
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_a_table_shows_its_columns_by_condition(capsys):
+    out = ["--out", str(RESULTS), "--tier", "gpu"]
+    assert cli.main(["table", "liang2025/stripes", "--columns", "accuracy0_interior", *out]) == 0
+    said = capsys.readouterr().out
+    assert "accuracy0_interior" in said
+    assert "perfect" in said
+    assert cli.main(["table", "liang2025/stripes", "--csv", "--columns", "mse_hole", *out]) == 0
+    assert capsys.readouterr().out.startswith("variant,system,condition,seed,mse_hole")
+    assert cli.main(["table", "liang2025/stripes", "--columns", "acuracy0_interior", *out]) == 2
+    assert "did you mean 'accuracy0_interior'" in capsys.readouterr().err
+
+
+def test_two_results_stand_side_by_side(capsys):
+    stripes_, failure = RESULTS / "liang2025" / "stripes", RESULTS / "liang2025" / "failure"
+    assert cli.main(["compare", str(stripes_ / "laptop"), str(stripes_ / "gpu")]) == 0
+    said = capsys.readouterr().out
+    assert "width: 16 / 64" in said
+    assert "holds" in said
+    for bad in (
+        [str(stripes_ / "gpu")],
+        [str(stripes_ / "gpu"), str(failure / "gpu")],
+        ["/nowhere", str(failure / "gpu")],
+    ):
+        assert cli.main(["compare", *bad]) == 2
