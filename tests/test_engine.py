@@ -93,7 +93,7 @@ def test_a_run_leaves_table_verdicts_settings_command_and_figures(experiment, tm
     result, ran, _ = go(experiment, tmp_path)
     assert ran == 6
     assert sorted(p.name for p in result.folder.iterdir()) == [
-        "figure.png", "settings.json", "table.parquet", "verdicts.json",
+        "figure.md", "figure.png", "settings.json", "table.parquet", "verdicts.json",
     ]  # fmt: skip
     facts = json.loads((result.folder / "settings.json").read_text())
     assert facts["settings"]["shift"] == 1.0

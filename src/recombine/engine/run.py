@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
@@ -27,6 +28,7 @@ MADE_WITH = ("commit", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
 OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
 """What settings were called when older results were made."""
+DOTS = "A dot is one network (one training seed) unless an axis says otherwise; thin lines are seeds, thick ones means."
 DOTS_PER_INCH = 100
 """Sharp enough for a page, and small enough to keep a figure of every result."""
 
@@ -213,7 +215,16 @@ def plot(
             sink, dated = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
             figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
             store.write(path, sink.getvalue())
+    store.write(folder / "figure.md", caption(experiment).encode())
     return paths
+
+
+def caption(experiment: Experiment) -> str:
+    """What a figure shows, and which claims are judged from the same table."""
+    said = inspect.getdoc(experiment.module.figure) or experiment.question
+    claims = [f"- {claim.name}: {claim.unit}" for claim in experiment.claims]
+    lines = [f"# {experiment.name}", "", experiment.question, "", f"Figure: {said}", "", DOTS, "", "Claims:", *claims]
+    return "\n".join(lines) + "\n"
 
 
 def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:

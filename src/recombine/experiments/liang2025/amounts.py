@@ -239,6 +239,7 @@ LIKENESS = figures.Dots("correlation of answers\nin the interior with", {"cross"
 
 
 def figure(settings: Settings, table: pd.DataFrame):
+    """One column per number of bumps: maps of misplacement and error, three answers in the hole, what is judged."""
     columns = {
         f"stripes + {n} bumps\n({n / settings.outside:.0%} of the donut)": rc.pick(table, bumps=n)
         for n in settings.bumps

@@ -112,6 +112,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
+    """One column per code: maps of misplacement and error, three answers in the hole, what is judged."""
     columns = {code: rc.pick(table, condition=code) for code in CODES}
     dots = (figures.EXACT, figures.WITHIN_ONE, figures.ERROR_RATIO, figures.HOLE_ERROR)
     return figures.figure(settings, table, columns, dots=dots)

@@ -103,6 +103,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
+    """One column per depth: maps of misplacement and error, three answers in the hole, what is judged."""
     columns = {f"depth {depth}": rc.pick(table, depth=depth) for depth in settings.depths}
     dots = (figures.EXACT, figures.WITHIN_ONE, figures.ERROR_RATIO)
     return figures.figure(settings, table, columns, dots=dots)

@@ -129,5 +129,6 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
+    """One column per training set: maps of misplacement and error, three answers in the hole, what is judged."""
     columns = {name: rc.pick(table, condition=name) for name in (DONUT, BUMPS, STRIPES)}
     return figures.figure(settings, table, columns, good=[STRIPES])
