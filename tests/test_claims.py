@@ -145,13 +145,17 @@ def test_one_rival_of_many_fails_only_at_the_corrected_level():
         (0.0, {"above": 0.5}, "no effect"),
         (0.3, {"above": 0.5}, "smaller than asked"),
         (-0.3, {"above": 0.5}, "reversed"),
-        (-0.3, {"above": -0.05}, "reversed"),
+        (-0.3, {"above": -0.05}, "larger than asked"),
         (0.3, {"below": 0.1}, "larger than asked"),
         (0.0, {"below": -0.5}, "no effect"),
         (-0.3, {"below": -0.5}, "smaller than asked"),
         (0.3, {"below": -0.5}, "reversed"),
         (3.0, {"above": 1.0, "below": 2.0}, "larger than asked"),
         (0.3, {"above": 1.0, "below": 2.0}, "smaller than asked"),
+        (-3.0, {"above": -2.5, "below": -1.5}, "larger than asked"),
+        (-0.5, {"above": -2.5, "below": -1.5}, "smaller than asked"),
+        (-0.9, {"above": -0.5, "below": 0.5}, "larger than asked"),
+        (0.9, {"above": -0.5, "below": 0.5}, "larger than asked"),
     ],
 )
 def test_a_claim_that_fails_says_how(centre, bounds, how):
@@ -207,3 +211,42 @@ def test_claims_are_judged_at_the_primary_protocol_and_in_each_variant():
     assert verdict.verdict == "holds"
     assert verdict.variants == {"bright": "fails", "wide": "holds"}
     assert turns(verdict) == ["bright"]
+
+
+def given(values):
+    return lambda table: pd.Series(values, index=range(len(values)), dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("fits", "unfit", "lost"),
+    [
+        ((given([0.0] * 8), given([np.nan] * 8)), 8, 0),
+        ((given([np.nan] * 8), given([0.0] * 8)), 8, 0),
+        ((given([np.nan] * 8),), 0, 8),
+        ((given([1.0] * 7),), 0, 1),
+    ],
+)
+def test_a_number_counts_only_where_networks_are_known_to_fit(fits, unfit, lost):
+    verdict = rc.judge(table([1.0] * 8), claim(0.5, fits=fits))
+    assert (verdict.verdict, verdict.unfit, verdict.lost) == ("undecided", unfit, lost)
+
+
+def test_fits_must_speak_of_every_part():
+    other = (lambda t: pd.DataFrame({"c": [1.0] * 5}),)
+    with pytest.raises(ValueError, match="does not say whether"):
+        rc.judge(several(a=CLEAR, b=CLEAR), against_all(above=0.5, fits=other))
+
+
+def test_a_claim_of_nothing_is_undecided_and_a_broken_variant_spoils_no_other():
+    empty = rc.Claim("c", "says", "where", lambda t: pd.DataFrame(), above=0.0)
+    assert rc.judge(table(CLEAR), empty).verdict == "undecided"
+    rows = pd.concat([table(CLEAR).assign(variant="primary"), table(CLEAR).assign(variant="odd", condition="other")])
+    (verdict,) = rc.judge_all(rows, [claim(0.5)])
+    assert (verdict.verdict, verdict.variants) == ("holds", {"odd": "undecided"})
+
+
+def test_a_verdict_that_rests_on_one_seed_says_so():
+    assert rc.judge(table([1.0] * 8), claim(0.5)).fragile == 0
+    hair = rc.judge(table([0.1, 0.9, 0.8, 1.0, 0.7, 0.9, 0.9, 0.8]), claim(0.52))
+    assert hair.verdict == "holds"
+    assert 0 < hair.fragile < 8

@@ -152,7 +152,7 @@ from recombine.table import rows as rows
 from recombine.table import value as value
 
 # claim: holds, fails or undecided
-from recombine.claims import grouped_correlation as grouped_correlation
+from recombine.table import grouped_correlation as grouped_correlation
 from recombine.claims import interval as interval
 from recombine.claims import judge as judge
 from recombine.claims import judge_all as judge_all

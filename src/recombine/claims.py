@@ -19,7 +19,6 @@ from scipy import special
 
 from recombine import table as tables
 from recombine.core import Check, Claim
-from recombine.measures.similarity import rank_correlation
 
 MIN_SEEDS = 5
 """Below this nothing is decided: four equal coin tosses happen by chance once in sixteen, five once in thirty-two."""
@@ -46,6 +45,7 @@ class Part:
     unfit: int
     verdict: str
     how: str
+    fragile: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Verdict:
     """What the runs say about a claim; numbers are those of the least favourable part, of which most have one only.
 
     `lost` seeds diverged; those of `unfit` seeds did not learn what they were shown. `how` says in which way a claim
-    fails. `variants` has the word for each protocol variant that was run.
+    fails; `fragile` how many single seeds decide it: without one of them it would be undecided. `variants` has the
+    word for each protocol variant that was run.
     """
 
     claim: str
@@ -75,6 +76,7 @@ class Verdict:
     repeats: str = "seeds"
     over: str = ""
     parts: tuple[Part, ...] = ()
+    fragile: int = 0
     variants: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -95,28 +97,6 @@ def _half_width(spread: float, seeds: int, confidence: float = CONFIDENCE) -> fl
     return float(special.stdtrit(seeds - 1, (1 + confidence) / 2) * spread / np.sqrt(seeds))
 
 
-def grouped_correlation(
-    rows: pd.DataFrame, group: str, first: str, second: str, *, draws: int = 1000
-) -> tuple[float, float, float]:
-    """The rank correlation of two columns over all rows, with the 95 % interval of a bootstrap over groups.
-
-    Networks of one group are alike, so that whole groups are drawn: it says how far the number rests on those tried.
-    """
-    rows = rows[[group, first, second]].dropna()
-    groups = [part[[first, second]].to_numpy() for _, part in rows.groupby(group)]
-    if len(groups) < 2:
-        return float("nan"), float("nan"), float("nan")
-    rng = np.random.default_rng(0)
-
-    def correlation(chosen: np.ndarray) -> float:
-        pairs = np.concatenate([groups[i] for i in chosen])
-        return rank_correlation(pairs[:, 0], pairs[:, 1])
-
-    again = [correlation(rng.integers(len(groups), size=len(groups))) for _ in range(draws)]
-    low, high = np.quantile(again, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return correlation(np.arange(len(groups))), float(low), float(high)
-
-
 def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdict:
     """Holds if the interval of every part lies within the bounds, fails if one lies outside, else undecided.
 
@@ -127,6 +107,8 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     effects = claim.effect(table)
     columns = effects if isinstance(effects, pd.DataFrame) else effects.to_frame("")
     fits = _fits(table, claim, columns)
+    if not len(columns.columns):
+        return _undecided(claim, "there is nothing of what the claim compares", evidence)
     judged = [_part(str(name), columns[name], fits[name], claim, len(columns.columns)) for name in columns]
     parts, whys = [part for part, _ in judged], [why for _, why in judged]
     worst = min(range(len(parts)), key=lambda i: _room(parts[i], claim))
@@ -141,12 +123,21 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         of_word = [i for i, part in enumerate(parts) if part.verdict == verdict]
         first = min(of_word, key=lambda i: _room(parts[i], claim))
     shown = parts[first]
-    why = objection or _named(whys[first], shown.name, len(parts))
+    why = objection or _named(whys[first], shown.name, len(parts)).replace("seeds", claim.repeats)
     return Verdict(
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
-        why.replace("seeds", claim.repeats), evidence, claim.repeats, claim.over,
-        tuple(parts) if len(parts) > 1 else (),
+        why, evidence, claim.repeats, claim.over,
+        tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0,
+    )  # fmt: skip
+
+
+def _undecided(claim: Claim, why: str, evidence: bool) -> Verdict:
+    """The verdict on a claim of which a table has nothing to compare."""
+    none = float("nan")
+    return Verdict(
+        claim.name, claim.says, claim.source, "undecided", none, none, none, claim.above, claim.below, claim.unit,
+        0, 0, 0, "", why, evidence, claim.repeats, claim.over,
     )  # fmt: skip
 
 
@@ -155,28 +146,38 @@ def _named(why: str, part: str, parts: int) -> str:
 
 
 def _fits(table: pd.DataFrame, claim: Claim, columns: pd.DataFrame) -> pd.DataFrame:
-    """For each number of the effect, whether its networks fit what they were shown; NaN where one diverged."""
-    every = pd.DataFrame(1.0, index=columns.index, columns=columns.columns)
+    """For each number of the effect 1 if its networks fit what they were shown, 0 if one does not, else NaN."""
+    every = []
     for fits in claim.fits:
         found = fits(table)
-        one = found if isinstance(found, pd.DataFrame) else pd.DataFrame(dict.fromkeys(every, found))
-        one = one.reindex(index=every.index, columns=every.columns).astype(float)
-        every = every.where(every.isna() | (every < one), one)
-    return every
+        one = found if isinstance(found, pd.DataFrame) else pd.DataFrame(dict.fromkeys(columns, found))
+        if missing := [str(name) for name in columns if name not in one]:
+            raise ValueError(f"the claim {claim.name!r} does not say whether networks of {missing[0]!r} fit")
+        every.append(one.reindex(index=columns.index, columns=columns.columns).to_numpy(float))
+    stacked = np.stack([np.ones(columns.shape), *every])
+    known = np.where(np.isnan(stacked).any(axis=0), np.nan, 1.0)
+    return pd.DataFrame(np.where((stacked == 0).any(axis=0), 0.0, known), columns.index, columns.columns)
 
 
 def _part(name: str, effects: pd.Series, fits: pd.Series, claim: Claim, parts: int) -> tuple[Part, str]:
     """One column judged by itself, and why."""
-    numbers, unfit = effects.to_numpy(float), (fits == 0).to_numpy()
-    sound = numbers[np.isfinite(numbers) & ~unfit]
-    lost, bad = int((~np.isfinite(numbers) & ~unfit).sum()), int(unfit.sum())
+    numbers, fit = effects.to_numpy(float), fits.to_numpy(float)
+    sound = numbers[np.isfinite(numbers) & (fit == 1)]
+    bad = int((fit == 0).sum())
+    lost = len(numbers) - len(sound) - bad
     mean = float(np.mean(sound)) if len(sound) else float("nan")
     low, high = interval(sound) if len(sound) > 1 else (float("nan"), float("nan"))
     verdict, how, why = "undecided", "", _too_few(len(sound), lost, bad)
     if not why:
         verdict, how, why = decide(sound, claim, parts)
     why += f"; {len(sound)} of {len(sound) + bad} networks fitted" if bad and verdict != "undecided" else ""
-    return Part(name, mean, low, high, len(sound), lost, bad, verdict, how), why
+    fragile = _fragile(sound, claim, parts, verdict) if verdict != "undecided" else 0
+    return Part(name, mean, low, high, len(sound), lost, bad, verdict, how, fragile), why
+
+
+def _fragile(sound: np.ndarray, claim: Claim, parts: int, verdict: str) -> int:
+    """Without how many of the single seeds another verdict would be given."""
+    return sum(decide(np.delete(sound, i), claim, parts)[0] != verdict for i in range(len(sound)))
 
 
 def decide(sound: np.ndarray, claim: Claim, parts: int) -> tuple[str, str, str]:
@@ -192,16 +193,17 @@ def decide(sound: np.ndarray, claim: Claim, parts: int) -> tuple[str, str, str]:
 
 
 def _how(bounds: tuple[float, float], claim: Claim) -> str:
-    """In which way an effect fails whose interval lies wholly outside."""
+    """In which way an effect fails whose interval lies wholly outside: set against the effect of nothing, `null`."""
     (low, high), (above, below), null = bounds, claim.bounds, claim.null
-    if low > below >= null:
+    if above < null < below:  # it was to be small
         return "larger than asked"
     if low <= null <= high:
         return "no effect"
-    asked_up = above >= null if high < above else below > null
-    towards = low > null if asked_up else high < null
-    beyond_null = above > null if high < above else below < null
-    return "smaller than asked" if towards and beyond_null else "reversed"
+    upwards = above >= null  # on which side of nothing it was to lie
+    if (high < null) if upwards else (low > null):
+        return "reversed"
+    farther = low > below if upwards else high < above
+    return "larger than asked" if farther else "smaller than asked"
 
 
 def _room(part: Part, claim: Claim) -> float:
@@ -224,7 +226,13 @@ def judge_variants(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) 
     """The verdict on a claim at the primary protocol, and then under each variant in the table."""
     table = tables.modern(table)
     names = [tables.PRIMARY, *(n for n in table["variant"].unique() if n != tables.PRIMARY)]
-    return {str(n): judge(table[table["variant"] == n], claim, evidence=evidence) for n in names}
+    found = {tables.PRIMARY: judge(table[table["variant"] == tables.PRIMARY], claim, evidence=evidence)}
+    for name in map(str, names[1:]):
+        try:
+            found[name] = judge(table[table["variant"] == name], claim, evidence=evidence)
+        except (ValueError, KeyError, IndexError) as error:  # a variant may lack what a claim compares
+            found[name] = _undecided(claim, f"it cannot be judged under this variant: {error}", evidence)
+    return found
 
 
 def turns(verdict: Verdict) -> list[str]:
@@ -256,7 +264,7 @@ def failed(table: pd.DataFrame, check: Check) -> str:
     """What a check reads and should read, if it is not met."""
     try:
         value = float(check.value(table))
-    except tables.NoSuchRow as error:
+    except (tables.NoSuchRow, tables.NoSuchColumn, IndexError) as error:
         return f"{check.says} ({error})"
     if check.at_least <= value <= check.at_most:
         return ""

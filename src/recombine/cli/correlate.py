@@ -50,7 +50,7 @@ def correlate(words: list[str]) -> int:
     catalogue.check_tier(where.tier)
     if where.figure and where.figure.suffix not in DRAWN_AS:
         raise UserError(f"a figure is drawn as {', '.join(DRAWN_AS)}, got {where.figure}")
-    from recombine.claims import grouped_correlation
+    from recombine.table import grouped_correlation
 
     rows = pooled(columns, catalogue.chosen(names) or catalogue.names(), where)
     middle, low, high = grouped_correlation(rows, "group", "first", "second")

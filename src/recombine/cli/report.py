@@ -37,7 +37,7 @@ def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
     for v in verdicts:
         said = [v.claim, f"{numbers(v)}, margin {v.bounds}, {counted(v)}: {v.unit}"]
         said += [v.why] * (v.verdict == "undecided" and v.evidence)
-        said += [line for line in (apart(v), robustness(v)) if line]
+        said += [line for line in (apart(v), fragility(v), robustness(v)) if line]
         lines = [line for text in said for line in textwrap.wrap(text, max(20, width - first - 1))]
         head = f"  [{COLOURS[short(v)]}]{short(v)}[/]" + " " * (first - 2 - len(short(v)))
         yield head + escape(lines[0])
@@ -78,6 +78,11 @@ def apart(v: Verdict) -> str:
 
 def _fitted(part: Part) -> str:
     return f"; {part.seeds} of {part.seeds + part.unfit} fitted" if part.unfit else ""
+
+
+def fragility(v: Verdict) -> str:
+    """Whether a verdict rests on single seeds."""
+    return f"undecided without one seed, for {v.fragile} of the {v.seeds} seeds" if v.fragile and v.evidence else ""
 
 
 def robustness(v: Verdict) -> str:
@@ -142,5 +147,5 @@ def _in_words(v: Verdict) -> str:
     """A verdict with its numbers, in short why it is none, and what it comes to elsewhere."""
     straddles = "straddles" in v.why
     why = f"; {v.why.split(' (')[0]}" if v.verdict == "undecided" and v.evidence and not straddles else ""
-    more = [said for said in (apart(v), robustness(v)) if said]
+    more = [said for said in (apart(v), fragility(v), robustness(v)) if said]
     return f"**{short(v)}** {numbers(v)}{why}" + "".join(f"; {said}" for said in more)
