@@ -265,6 +265,10 @@ def test_two_studies_of_one_name_do_not_share_results(tmp_path):
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "study.py").write_text(SOURCE)
     assert catalogue.find(str(tmp_path / "c" / "study.py")).name == "c/study"
+    for name in ("laptop", "laptop,seeds=6"):
+        if (tmp_path / "out" / "x" / "study" / name).exists():
+            with pytest.raises(rc.UserError, match="holds the results of"):
+                engine.load(other, tmp_path / "out" / "x" / "study" / name)
     (tmp_path / "a/x/study.py").unlink()
     go(other, tmp_path / "out")
 
@@ -294,6 +298,8 @@ def test_a_commit_can_be_named_where_the_checkout_cannot_say(monkeypatch):
     ("old", "new", "said"),
     [
         ('rc.value("value"', 'rc.value("vlaue"', "did you mean 'value'"),
+        ("above=0.0),)", 'above=0.0, fits=(rc.fitted("vlaue"),)),)', "did you mean 'value'"),
+        ("    return figure", "    return None", "must return a matplotlib figure"),
         ('"seed": seed, "value"', '"sed": seed, "value"', "a 'seed' each"),
         ("    return [{", "    return 1, [{", "must return a list of rows"),
     ],

@@ -48,7 +48,18 @@ def test_results_that_name_their_code_come_from_a_clean_commit(folder):
 def test_a_verdict_moved_only_by_a_rule_that_is_named(row):
     moved = row["old_claim"] and row["old_verdict"] != row["new_verdict"]
     assert not moved or row["reason"].startswith(RULES)
+    assert row["reason"] or _alike(row["old_effect"], row["new_effect"])
+    stored = json.loads((RESULTS / row["experiment"] / row["result"] / "verdicts.json").read_text())
+    assert row["now"] == {v["claim"]: v["verdict"] for v in stored}[row["new_claim"]]
+    assert row["now"] == row["new_verdict"] or row["now_because"] == "run again"
     assert row["new_claim"] in {claim.name for claim in catalogue.find(row["experiment"]).claims}
+
+
+def _alike(old: list[float] | None, new: list[float] | None) -> bool:
+    """Whether two effects and their intervals are the same number, up to rounding."""
+    if not old or not new or None in old or None in new:
+        return (not old or None in old) == (not new or None in new)
+    return all(abs(a - b) <= 3e-3 for a, b in zip(old, new, strict=True))
 
 
 def test_the_readme_is_short_and_narrow():

@@ -127,6 +127,37 @@ def test_a_study_of_ones_own_is_followed_into_the_files_beside_it(tmp_path):
     assert identity.code_files(SimpleNamespace(__file__=str(study))) == moved
 
 
+WAYS = {
+    "imported roots": (
+        "from h import run, cells, Settings\n",
+        "def run(c, w): return 1\ndef cells(s): return []\nSettings = 0\n",
+    ),
+    "a star": ("from h import *\ndef run(c, w): return f()\n", "def f(): return 1\n"),
+    "a branch": ("from h import f\ndef run(c, w): return f()\n", "if True:\n    def f(): return 1\n"),
+    "a loop": ("import h\ndef run(c, w): return h.f\n", "for f in [1]:\n    pass\n"),
+    "wrapped": ("from h import f\nf = abs(f)\ndef run(c, w): return f\n", "f = 1\n"),
+    "tried first": (
+        "try:\n    from h import f\nexcept ImportError:\n    from math import e as f\ndef run(c, w): return f\n",
+        "f = 1\n",
+    ),
+    "not only for checkers": (
+        "from h import f\ndef run(c, w): return f\n",
+        "from typing import TYPE_CHECKING\nif not TYPE_CHECKING:\n    f = 1\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_there_are_many_ways_to_reach_a_file_beside_a_study(way, tmp_path):
+    study, beside = WAYS[way]
+    (tmp_path / "study.py").write_text(study)
+    (tmp_path / "h.py").write_text(beside)
+    module = SimpleNamespace(__file__=str(tmp_path / "study.py"))
+    before = identity.code_version(module)
+    (tmp_path / "h.py").write_text(beside.replace("1", "2"))
+    assert identity.code_version(module) != before
+
+
 ALONE = """
 import ast, hashlib, importlib.util, pathlib, sys, types
 root = sys.argv[1]

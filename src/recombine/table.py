@@ -206,6 +206,7 @@ def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, *
     """By seed, 1 if every network that matches has learnt what it was shown, 0 if one has not, NaN if one diverged."""
 
     def fits(table: pd.DataFrame) -> pd.Series:
+        _need(table, column)
         found = pick(table, **where)
         within = found[column].between(at_least, at_most).astype(float).where(found[column].notna())
         return within.groupby(found["seed"]).agg(lambda values: values.min(skipna=False))

@@ -107,14 +107,15 @@ def show(console: Console, results: list[Shown]) -> None:
     """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
     console.print("\n[dim]effect \\[95 % interval], margin, what is measured[/]", highlight=False)
     for one in results:
-        mark = "  [yellow](stale: its code has changed since)[/]" if one.stale else ""
+        mark = "  [yellow](stale: not made by today's code)[/]" if one.stale else ""
         console.print(f"\n[bold]{escape(one.name)}[/], {escape(one.folder.name)}{mark}", highlight=False)
         for line in verdict_lines(one.verdicts, console.width):
             console.print(line, highlight=False, soft_wrap=True)
         console.print(f"  [dim]{escape(str(one.folder / 'figure.png'))}[/]", highlight=False, soft_wrap=True)
     console.print(f"\n{totals(v for one in results for v in one.verdicts)}", highlight=False)
     if stale := sum(one.stale for one in results):
-        console.print(f"{stale} of {len(results)} results are stale: 'recombine verify' says what changed")
+        said = f"{stale} of {len(results)} result{'s' * (len(results) != 1)} stale: 'recombine verify' says why"
+        console.print(said, highlight=False)
 
 
 def markdown(results: list[Shown]) -> str:

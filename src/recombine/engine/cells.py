@@ -93,10 +93,12 @@ def compute(experiment: Experiment, cell: Any, monitor: CheckpointMonitor) -> tu
     """A cell's rows, and the facts of its making."""
     import jax
 
+    from recombine.device import own_kernels
+
     rows = _checked(experiment, experiment.module.run(cell, monitor))
     device = f"{jax.devices()[0].device_kind} ({jax.default_backend()})"
     made = {"seconds": round(monitor.seconds, 1), "device": device, **machine.describe()}
-    return rows, {**made, "commit": commit(), "versions": versions()}
+    return rows, {**made, "kernels": own_kernels(), "commit": commit(), "versions": versions()}
 
 
 def _checked(experiment: Experiment, rows: Any) -> list[dict]:
@@ -107,9 +109,9 @@ def _checked(experiment: Experiment, rows: Any) -> list[dict]:
 
     rows = [{"system": NETWORK, **row} for row in rows]
     table = modern(pd.DataFrame(rows))
-    for claim in experiment.claims:
+    for claim, reads in [(one, part) for one in experiment.claims for part in (one.effect, *one.fits)]:
         try:
-            claim.effect(table)
+            reads(table)
         except NoSuchColumn as error:
             said = f"the claim {claim.name!r} reads what run() does not write: {error}"
             raise UserError(f"{experiment.name}: {said}") from error

@@ -39,7 +39,7 @@ class Source:
     path: Path
     always: tuple[ast.stmt, ...]
     defined: dict[str, list[ast.stmt]]
-    imports: dict[str, tuple[str, str | None]]
+    imports: dict[str, list[tuple[str, str | None]]]
 
 
 def code_files(module: Any, roots: tuple[str, ...] = TABLE) -> dict[str, str]:
@@ -84,6 +84,9 @@ def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[s
     start = _source(_dotted(path), path)
     reached: dict[str, tuple[Source, set[int]]] = {}
     waiting = [(start, root) for root in roots]
+    for root in roots:  # a root may be imported from a file beside it
+        for module, name in start.imports.get(root, ()):
+            waiting.extend(_resolved(module, [name] if name else [], path.parent))
     seen = {(start.name, root) for root in roots}
     while waiting:
         source, name = waiting.pop()
@@ -143,12 +146,13 @@ def read_source(name: str, path: Path, text: str) -> Source:
     """A module's text, taken apart."""
     always: list[ast.stmt] = []
     defined: dict[str, list[ast.stmt]] = {}
-    imports: dict[str, tuple[str, str | None]] = {}
+    imports: dict[str, list[tuple[str, str | None]]] = {}
     for statement in ast.parse(text).body:
         names = _defines(statement)
         for one in names:
             defined.setdefault(one, []).append(statement)
-        imports |= _bound(statement, name, path) if not names else {}
+        for local, places in _bound(statement, name, path).items() if not names else ():
+            imports.setdefault(local, []).extend(places)
         if not names and not _idle(statement):
             always.append(statement)
     return Source(name, path, tuple(always), defined, imports)
@@ -156,8 +160,8 @@ def read_source(name: str, path: Path, text: str) -> Source:
 
 def _idle(statement: ast.stmt) -> bool:
     """An import, a docstring, or what only type checkers read."""
-    if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.dump(statement.test):
-        return True
+    if isinstance(statement, ast.If) and not statement.orelse:
+        return ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
     text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return text or isinstance(statement, ast.Import | ast.ImportFrom)
 
@@ -173,31 +177,32 @@ def _defines(statement: ast.stmt) -> list[str]:
     return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
-def _bound(tree: ast.AST, module: str, path: Path) -> dict[str, tuple[str, str | None]]:
-    """What the imports anywhere in a tree bind: a local name to a module, or to a name in a module."""
-    found: dict[str, tuple[str, str | None]] = {}
+def _bound(tree: ast.AST, module: str, path: Path) -> dict[str, list[tuple[str, str | None]]]:
+    """What the imports anywhere in a tree bind: a local name to modules, or to names in modules; "*" to all."""
+    found: dict[str, list[tuple[str, str | None]]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.split(".")[0]
-                found[alias.asname or first] = (alias.name if alias.asname else first, None)
+                found.setdefault(alias.asname or first, []).append((alias.name if alias.asname else first, None))
         elif isinstance(node, ast.ImportFrom):
             package = module if path.stem == "__init__" else module.rpartition(".")[0]
             up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             base = ".".join([*up, *(node.module.split(".") if node.module else [])])
-            found |= {alias.asname or alias.name: (base, alias.name) for alias in node.names}
+            for alias in node.names:
+                place = (base, None if alias.name == _WHOLE else alias.name)
+                found.setdefault(alias.asname or alias.name, []).append(place)
     return found
 
 
 def _uses(source: Source, statement: ast.stmt) -> Iterator[tuple[Source, str]]:
     """The definitions, here and in other modules of ours, that a statement names."""
-    imports = source.imports | _bound(statement, source.name, source.path)
-    for chain in _chains(statement):
-        if chain[0] in imports:
-            module, name = imports[chain[0]]
-            words = ([name] if name else []) + chain[1:]
-            yield from _resolved(module, words, source.path.parent)
-        elif chain[0] in source.defined:
+    own = _bound(statement, source.name, source.path)
+    chains = [*_chains(statement), *([_WHOLE] for _ in own.get(_WHOLE, ())), [_WHOLE]]
+    for chain in chains:
+        for module, name in [*source.imports.get(chain[0], ()), *own.get(chain[0], ())]:
+            yield from _resolved(module, ([name] if name else []) + chain[1:], source.path.parent)
+        if chain[0] in source.defined:
             yield source, chain[0]
 
 
@@ -234,8 +239,10 @@ def _resolved(module: str, words: list[str], near: Path) -> Iterator[tuple[Sourc
     elif words[0] in source.defined:
         yield source, words[0]
     elif words[0] in source.imports:
-        there, name = source.imports[words[0]]
-        yield from _resolved(there, ([name] if name else []) + words[1:], path.parent)
+        for there, name in source.imports[words[0]]:
+            yield from _resolved(there, ([name] if name else []) + words[1:], path.parent)
+    else:  # made in some other way: by a branch, a loop, another module's star
+        yield source, _WHOLE
 
 
 def _public(words: list[str]) -> tuple[str, list[str]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recombine.claims import Verdict
 
 
-MADE_WITH = ("commit", *machine.KIND)
+MADE_WITH = ("commit", "kernels", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
 OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
 """What settings were called when older results were made."""
@@ -113,18 +113,29 @@ def _claim_folder(order: RunRequest) -> None:
     """Refuse a results folder that belongs to another study of the same name, unless that study is gone."""
     for path in order.home.glob("*/settings.json"):
         try:
-            owner = Path(store.read_json(path)["source"])
-        except (UserError, KeyError, TypeError):
+            owner = _owner(store.read_json(path), order.experiment)
+        except (UserError, TypeError):
             continue
-        if owner.suffix == ".py" and owner != Path(order.experiment.source) and owner.exists():
+        if owner:
             raise UserError(f"{order.home} holds the results of {owner}: choose another --out for this study")
+
+
+def _owner(facts: Any, experiment: Experiment) -> str:
+    """Whose results these are, if they are those of another study of the same name that still exists."""
+    source = facts.get("source") if isinstance(facts, dict) else None
+    if not isinstance(source, str) or source == experiment.source:
+        return ""
+    return source if not source.endswith(".py") or Path(source).exists() else ""
 
 
 def _work(order: RunRequest) -> list[Work]:
     """Every cell of every protocol, the primary one first."""
     import jax
 
+    from recombine.device import own_kernels
+
     experiment, backend = order.experiment, jax.default_backend()
+    backend += "" if own_kernels() or backend != "gpu" else ", plain programs"
     found = [
         Work(protocol, cell, cell_identity(experiment.name, experiment.module, cell, backend))
         for protocol, settings in order.protocols.items()
@@ -211,6 +222,8 @@ def plot(
     paths = [folder / f"figure.{kind}" for kind in formats]
     with plots.look():
         figure = experiment.module.figure(settings, table[table["variant"] == tables.PRIMARY])
+        if not hasattr(figure, "savefig"):
+            raise UserError(f"{experiment.name}: figure() must return a matplotlib figure, got {type(figure).__name__}")
         for path in paths:
             sink, dated = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
             figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
@@ -230,6 +243,8 @@ def caption(experiment: Experiment) -> str:
 def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:
     """The tier, settings and table of a finished run; fields that settings no longer have are left out."""
     facts = store.read_json(folder / "settings.json")
+    if owner := _owner(facts, experiment):
+        raise UserError(f"{folder} holds the results of {owner}, not of {experiment.source}")
     try:
         known = {f.name for f in fields(experiment.module.Settings)}
         stored = {OLD_SETTINGS.get(name, name): value for name, value in facts["settings"].items()}

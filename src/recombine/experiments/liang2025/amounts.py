@@ -52,6 +52,7 @@ VARIANTS = (
     rc.Variant("width 32", "The paper names no width here; this one lies between those of our tiers.", width=32),
     rc.Variant("400 steps", "The released scripts that count data train for at most 400 updates.", steps=400),
     rc.Variant("12500 steps", "The released decoders train for up to 12,500 updates.", steps=12_500),
+    rc.Variant("constant rate", "The release trains at a constant learning rate.", cosine=False),
     rc.Variant("cosine", "Ours: the learning rate falls to zero, so that training settles.", cosine=True),
     rc.Variant(
         "absent factor in the margin",

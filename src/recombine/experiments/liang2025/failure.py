@@ -1,6 +1,6 @@
 """Does a decoder that is given x and y in separate codes draw a bump at a pair that it never saw?
 
-Fig. 1b,c and Fig. 10: the network fits every bump outside the hole, and puts those inside it in the wrong place.
+Fig. 1b and Fig. 10: the network fits every bump outside the hole, and puts those inside it in the wrong place.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ CLAIMS = (
     rc.Claim(
         "the error sits in the hole",
         "The error is confined to the held-out square: it is at least ten times that of the training region.",
-        "Fig. 1b,c",
+        "Fig. 1b",
         effect=rc.each_of("depth", figures.log_over("mse_hole", "mse_donut")),
         above=1.0,
         unit="log10 of MSE in the hole over MSE on the donut",

@@ -117,7 +117,7 @@ CLAIMS = (
     ),
     rc.Claim(
         "stripes and a few bumps beat all bumps",
-        "A few stripes and bumps compose where every bump of the donut, several times as many pictures, does not.",
+        "All stripes and a few bumps compose where every bump of the donut, several times as many pictures, does not.",
         "Fig. 1b and Fig. 4b",
         effect=rc.difference("accuracy0_interior", STRIPES, DONUT),
         above=0.5,

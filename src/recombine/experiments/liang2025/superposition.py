@@ -118,7 +118,7 @@ CLAIMS = (
     rc.Claim(
         "the failure is a superposition of memories",
         "What the failing network draws in the hole is the sum of its memories that share x and those that share y.",
-        "Fig. 1d; section 3.3",
+        "Fig. 1d; section 3.3 (our stand-in: means of the network's own answers, for those of its inputs)",
         effect=figures.minus("r_sum", "r_shuffled", condition=DONUT),
         above=0.1,
         unit="correlation with its own sum of memories, minus with another cell's",

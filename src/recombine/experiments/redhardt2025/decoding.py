@@ -195,7 +195,7 @@ CLAIMS = (
         "students of a disconnected support lose constituents with depth",
         "Where no mask links a module to the others, constituents (the mean over all modules) are decoded worse from"
         " the deepest hidden layer than from the first, by more than 0.3.",
-        "decodability, hyperteacher",
+        "decodability, hyperteacher (ours: the paper speaks of one module, this is the mean over all)",
         effect=lambda t: (
             rc.by_seed(t, "probe_first", kind="disconnected") - rc.by_seed(t, "probe_deepest", kind="disconnected")
         ),
