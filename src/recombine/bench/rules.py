@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.claims import decide
+from recombine.claims import MIN_SEEDS, decide
 from recombine.core import Claim
 
 SEEDS = (5, 8, 12, 40)
@@ -45,9 +45,15 @@ def within(effects: np.ndarray) -> str:
 
 
 def fitted(effects: np.ndarray) -> str:
-    """The rule for one effect where one network in five, whatever its effect, did not fit."""
-    kept = effects[: max(5, round(0.8 * len(effects))), 0]
-    return decide(kept, AT_MARGIN, 1)[0]
+    """The rule for one effect where one network in five, whatever its effect, did not fit: four are too few."""
+    kept = effects[: round(0.8 * len(effects)), 0]
+    return decide(kept, AT_MARGIN, 1)[0] if len(kept) >= MIN_SEEDS else "undecided"
+
+
+def lowest_unfit(effects: np.ndarray) -> str:
+    """The same where the fifth of the networks with the lowest effects did not fit: another mean is judged then."""
+    kept = np.sort(effects[:, 0])[len(effects) - round(0.8 * len(effects)) :]
+    return decide(kept, AT_MARGIN, 1)[0] if len(kept) >= MIN_SEEDS else "undecided"
 
 
 def chosen(effects: np.ndarray) -> str:
@@ -60,6 +66,7 @@ RULES = {
     "one effect": (one, 1),
     "within a range": (within, 1),
     "one in five unfit": (fitted, 1),
+    "the lowest fifth unfit": (lowest_unfit, 1),
     f"every one of {RIVALS} rivals": (every, RIVALS),
     "chosen in other seeds (former)": (chosen, RIVALS),
 }
