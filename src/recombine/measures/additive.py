@@ -21,6 +21,11 @@ def additive_share(acts: np.ndarray, blocks: Blocks = EACH) -> float:
 
     `acts` has one axis for each part and then the units. Blocks ((0, 1), (2,)) ask for partial factorisation:
     the first two parts may interact, the third may not interact with them.
+
+    >>> additive_share(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    1.0
+    >>> round(additive_share(np.array([[0.0, 0.0], [0.0, 1.0]])), 2)
+    0.67
     """
     energies = {s: float(v.sum()) for s, v in anova_energies(acts, _factors(blocks)).items() if s}
     alone = sum(v for s, v in energies.items() if any(set(s) <= set(block) for block in blocks))
@@ -32,6 +37,11 @@ def subspace_overlap(acts: np.ndarray, blocks: Blocks = EACH, tolerance: float =
 
     Directions weaker than `tolerance` times their block's strongest do not count. It is one whenever the spans
     together have more dimensions than the layer has units, whatever the layer does.
+
+    >>> round(subspace_overlap(np.array([[[0, 0], [0, 1]], [[1, 0], [1, 1]]])), 2)
+    0.0
+    >>> round(subspace_overlap(np.array([[[0], [1]], [[2], [3]]])), 2)
+    1.0
     """
     spans = [_span(acts, block, _factors(blocks), tolerance) for block in blocks]
     pairs = [(a, b) for i, a in enumerate(spans) for b in spans[:i] if len(a) and len(b)]
@@ -43,6 +53,9 @@ def generally_factorised(acts: np.ndarray, factors: int = 2, tolerance: float = 
 
     T is unrestricted, so this only asks that no two cells look alike (to `tolerance` times the largest distance
     from the mean): almost any layer passes, also in networks that fail. `additive_share` is the one to read.
+
+    >>> generally_factorised(np.array([[0, 1], [2, 3]])), generally_factorised(np.array([[0, 0], [2, 3]]))
+    (True, False)
     """
     flat = np.asarray(acts, float).reshape(int(np.prod(acts.shape[:factors])), -1)
     flat = flat - flat.mean(axis=0)

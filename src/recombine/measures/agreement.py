@@ -14,13 +14,21 @@ from recombine.measures.anova import ratio
 
 
 def raw_agreement(first: ArrayLike, second: ArrayLike) -> float:
-    """The share of items that two judges answer alike."""
+    """The share of items that two judges answer alike.
+
+    >>> raw_agreement([1, 1, 0, 0], [1, 0, 0, 0])
+    0.75
+    """
     counts = _counts(first, second).sum(axis=0)
     return float(ratio(counts[0] + counts[3], counts.sum()))
 
 
 def kappa(first: ArrayLike, second: ArrayLike) -> float:
-    """(p - e) / (1 - e): p the share answered alike, e what two judges with these shares of yes share by chance."""
+    """(p - e) / (1 - e): p the share answered alike, e what two judges with these shares of yes share by chance.
+
+    >>> kappa([1, 1, 0, 0], [1, 0, 0, 0])
+    0.5
+    """
     return float(_kappa(_counts(first, second).sum(axis=0)))
 
 
@@ -31,6 +39,9 @@ def kappa_interval(
 
     Pictures of one network are alike: give the network of each, or the interval is too narrow. Draws without a kappa
     are left out.
+
+    >>> kappa_interval([1, 0, 1, 0], [1, 0, 1, 0])
+    (1.0, 1.0)
     """
     counts = _counts(first, second)
     if groups is not None:
@@ -47,7 +58,11 @@ def kappa_interval(
 
 
 def roc_area(score: ArrayLike, label: ArrayLike) -> float:
-    """The chance that an item labelled yes scores higher than one labelled no, ties at a half."""
+    """The chance that an item labelled yes scores higher than one labelled no, ties at a half.
+
+    >>> roc_area([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    0.75
+    """
     label = _answers(label)
     score = _as_long(score, len(label)).astype(float)
     both = ~np.isnan(label) & ~np.isnan(score)

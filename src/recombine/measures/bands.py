@@ -16,12 +16,19 @@ def vertical_share(table: np.ndarray) -> float:
     """|W averaged over rows|^2 / |W|^2: one if every column of every map is constant.
 
     A map that is constant altogether scores one here and in `horizontal_share`: read both.
+
+    >>> vertical_share(np.array([[[1, 2], [1, 2]]]))
+    1.0
     """
     return _explained(table, axis=-2)
 
 
 def horizontal_share(table: np.ndarray) -> float:
-    """|W averaged over columns|^2 / |W|^2: one if every row of every map is constant."""
+    """|W averaged over columns|^2 / |W|^2: one if every row of every map is constant.
+
+    >>> round(horizontal_share(np.array([[[1, 2], [1, 2]]])), 2)
+    0.9
+    """
     return _explained(table, axis=-1)
 
 
@@ -30,6 +37,9 @@ def table_rank(table: np.ndarray) -> np.ndarray:
 
     A network that stores its maps as sum_n lambda_n u_n v_n^T has `effective_rank(lambdas)` besides, which is
     not the same unless its u and v are orthogonal.
+
+    >>> table_rank(np.array([[[1, 0], [0, 1]], [[1, 1], [1, 1]]])).round(2).tolist()
+    [2.0, 1.0]
     """
     return effective_rank(np.linalg.svd(np.asarray(table, float), compute_uv=False))
 

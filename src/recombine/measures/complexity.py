@@ -13,6 +13,9 @@ def pixel_ranks(values: np.ndarray, tolerance: float = 1e-5) -> np.ndarray:
     """The rank of the matrix f_m(x, y) of each pixel m: singular values above `tolerance` times its largest.
 
     `values` is [x, y, pixels...]; the tolerance lies above the rounding of single precision.
+
+    >>> pixel_ranks(np.stack([np.ones((2, 2)), np.eye(2)], axis=-1)).tolist()
+    [1, 2]
     """
     strengths = _singular_values(values)
     ranks = np.sum(strengths > tolerance * strengths[:, :1], axis=1)
@@ -20,12 +23,20 @@ def pixel_ranks(values: np.ndarray, tolerance: float = 1e-5) -> np.ndarray:
 
 
 def exact_rank(values: np.ndarray, tolerance: float = 1e-5) -> int:
-    """R* = max_m rank f_m: how many element-wise products of f(x) and h(y) the whole picture needs."""
+    """R* = max_m rank f_m: how many element-wise products of f(x) and h(y) the whole picture needs.
+
+    >>> exact_rank(np.stack([np.ones((2, 2)), np.eye(2)], axis=-1))
+    2
+    """
     return int(np.max(pixel_ranks(values, tolerance)))
 
 
 def epsilon_rank(values: np.ndarray, epsilon: float) -> int:
-    """The smallest R with sqrt(sum_m sum_{r>R} s_mr^2) <= epsilon sqrt(sum_m |f_m|^2) (best by Eckart and Young)."""
+    """The smallest R with sqrt(sum_m sum_{r>R} s_mr^2) <= epsilon sqrt(sum_m |f_m|^2) (best by Eckart and Young).
+
+    >>> epsilon_rank(np.diag([1.0, 0.1, 0.01]), 0.05)
+    2
+    """
     energy = np.sum(_singular_values(values) ** 2, axis=0)
     tails = np.cumsum(energy[::-1])  # already summed over pixels: one R for the whole picture
     return int(np.sum(tails > epsilon**2 * tails[-1]))

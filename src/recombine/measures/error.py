@@ -9,22 +9,38 @@ from recombine.measures.pairs import over_pairs
 
 
 def errors(record: Record) -> np.ndarray:
-    """Each example's mean squared error."""
+    """Each example's mean squared error.
+
+    >>> errors(Record([[0], [1]], [0, 1], [[1.0, 1.0], [2.0, 2.0]], [[1.0, 0.0], [2.0, 2.0]])).tolist()
+    [0.5, 0.0]
+    """
     if record.y.shape != record.y_hat.shape:
         raise ValueError(f"an error needs y and y_hat of one shape, got {record.y.shape} and {record.y_hat.shape}")
     return np.mean((record.y_hat - record.y) ** 2, axis=tuple(range(1, record.y.ndim)))
 
 
 def mse(record: Record) -> float:
-    """Mean squared error over all examples and outputs."""
+    """Mean squared error over all examples and outputs.
+
+    >>> mse(Record([[0], [1]], [0, 1], [[1.0, 1.0], [2.0, 2.0]], [[1.0, 0.0], [2.0, 2.0]]))
+    0.25
+    """
     return float(np.mean(errors(record)))
 
 
 def nmse(record: Record) -> float:
-    """Squared error over the mean square of the truth: 1 is what an empty answer gets."""
+    """Squared error over the mean square of the truth: 1 is what an empty answer gets.
+
+    >>> nmse(Record([[0], [1]], [0, 1], [[1.0, 1.0], [2.0, 2.0]], [[1.0, 0.0], [2.0, 2.0]]))
+    0.1
+    """
     return mse(record) / float(np.mean(record.y**2))
 
 
 def error_map(record: Record) -> np.ndarray:
-    """The error of each pair of parts as a picture [second part, first part]; NaN where no example stands."""
+    """The error of each pair of parts as a picture [second part, first part]; NaN where no example stands.
+
+    >>> error_map(Record([[0, 0], [1, 1]], [0, 1], [[1.0], [2.0]], [[1.0], [0.0]])).tolist()
+    [[0.0, nan], [nan, 4.0]]
+    """
     return over_pairs(record, errors(record))

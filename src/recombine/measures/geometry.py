@@ -14,6 +14,9 @@ def finite_differences(acts: np.ndarray, factors: int = 2) -> tuple[np.ndarray, 
     """d alpha/dz_f for each part f, (alpha(v+1) - alpha(v-1)) / 2 inside and one-sided at the border.
 
     The first `factors` axes are the grid, all others together are the D units: each result is (*grid, D).
+
+    >>> finite_differences(np.array([0.0, 1.0, 4.0]), 1)[0].ravel().tolist()
+    [1.0, 2.0, 3.0]
     """
     flat = acts.reshape(*acts.shape[:factors], -1)
     return tuple(np.gradient(flat, axis=axis) for axis in range(factors))
@@ -23,46 +26,77 @@ def metric(*tangents: np.ndarray) -> np.ndarray:
     """g_fh = <d alpha/dz_f, d alpha/dz_h>: tangents (..., D), one for each part, to g (..., n, n).
 
     Tangents are finite differences, or exact derivatives where the code of a part is differentiable.
+
+    >>> metric(np.array([[3, 0]]), np.array([[1, 2]])).tolist()
+    [[[9.0, 3.0], [3.0, 5.0]]]
     """
     # One slice of the first axis at a time: in double precision, a whole layer would not fit a small machine.
     return np.stack([_gram(np.stack(points, axis=-2).astype(float)) for points in zip(*tangents, strict=True)])
 
 
 def volume(g: np.ndarray) -> np.ndarray:
-    """dv = sqrt(max(det g, 0)), how much of the layer one unit of every part spans."""
+    """dv = sqrt(max(det g, 0)), how much of the layer one unit of every part spans.
+
+    >>> float(volume(np.array([[9, 3], [3, 5]])).round(2))
+    6.0
+    """
     return np.sqrt(np.maximum(np.linalg.det(g), 0))
 
 
 def log_volume(g: np.ndarray) -> np.ndarray:
-    """log10(dv + 1e-12)."""
+    """log10(dv + 1e-12).
+
+    >>> float(log_volume(np.diag([10, 10])).round(2))
+    1.0
+    """
     return np.log10(volume(g) + 1e-12)
 
 
 def hole_depth(log_volumes: np.ndarray, held_out: np.ndarray, train: np.ndarray) -> float:
-    """Delta = mean log10 dv over held-out cells - mean over training cells: negative where the surface collapses."""
+    """Delta = mean log10 dv over held-out cells - mean over training cells: negative where the surface collapses.
+
+    >>> hole_depth(np.array([0.0, -2.0, 1.0]), np.array([False, True, False]), np.array([True, False, True]))
+    -2.5
+    """
     return float(np.mean(log_volumes[held_out]) - np.mean(log_volumes[train]))
 
 
 def factorisation_map(g: np.ndarray) -> np.ndarray:
-    """F = 1 - sum_{f<h} |g_fh| / ((n-1) sum_f g_ff) at each point; NaN where the surface does not move at all."""
+    """F = 1 - sum_{f<h} |g_fh| / ((n-1) sum_f g_ff) at each point; NaN where the surface does not move at all.
+
+    >>> factorisation_map(np.array([[[1, 0], [0, 1]], [[3, 3], [3, 3]]])).tolist()
+    [1.0, 0.5]
+    """
     mixed, own = _mixed_and_own(g)
     return 1 - ratio(mixed, own)
 
 
 def factorisation(g: np.ndarray) -> float:
-    """The paper's F, averaged over the points that move: it lies in [1/2, 1], and 1/2 is complete entanglement."""
+    """The paper's F, averaged over the points that move: it lies in [1/2, 1], and 1/2 is complete entanglement.
+
+    >>> factorisation(np.array([[[1, 0], [0, 1]], [[3, 3], [3, 3]]]))
+    0.75
+    """
     values = factorisation_map(g)[np.trace(g, axis1=-2, axis2=-1) != 0]
     return float(np.mean(values)) if values.size else float("nan")
 
 
 def factorisation_of_means(g: np.ndarray) -> float:
-    """The released code's F = 1 - mean|g_xy| / mean(g_xx + g_yy), where long tangents outweigh short ones."""
+    """The released code's F = 1 - mean|g_xy| / mean(g_xx + g_yy), where long tangents outweigh short ones.
+
+    >>> factorisation_of_means(np.array([[[1, 0], [0, 1]], [[3, 3], [3, 3]]]))
+    0.625
+    """
     mixed, own = _mixed_and_own(g)
     return float(1 - ratio(np.mean(mixed), np.mean(own)))
 
 
 def factorisation_from_zero(g: np.ndarray) -> float:
-    """F' = 2F - 1 = mean(1 - 2|g_xy| / (g_xx + g_yy)), which fills [0, 1]: the one to read as a share."""
+    """F' = 2F - 1 = mean(1 - 2|g_xy| / (g_xx + g_yy)), which fills [0, 1]: the one to read as a share.
+
+    >>> factorisation_from_zero(np.array([[[1, 0], [0, 1]], [[3, 3], [3, 3]]]))
+    0.5
+    """
     return 2 * factorisation(g) - 1
 
 

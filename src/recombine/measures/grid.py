@@ -11,13 +11,22 @@ def on_grid(record: Record, values: np.ndarray) -> np.ndarray:
     """Values laid out as [first part, second part, ...]; every cell of the grid must stand in the record once.
 
     Pictures from `over_pairs` are indexed [second part, first part], as pictures are; these arrays are not.
+
+    >>> z = [[1, 0], [0, 0], [1, 1], [0, 1]]
+    >>> on_grid(Record(z, z, z, z), np.array([10, 0, 11, 1])).tolist()
+    [[0, 1], [10, 11]]
     """
     order, sizes = grid_order(record.z)
     return values[order].reshape(*sizes, *values.shape[1:])
 
 
 def grid_order(z: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
-    """The rows of z sorted by first part, then second, ..., and how many values each part takes."""
+    """The rows of z sorted by first part, then second, ..., and how many values each part takes.
+
+    >>> order, sizes = grid_order(np.array([[1, 0], [0, 0], [1, 1], [0, 1]]))
+    >>> order.tolist(), sizes
+    ([1, 3, 0, 2], (2, 2))
+    """
     sizes = tuple(len(np.unique(part)) for part in z.T)
     if len(z) != np.prod(sizes) or len(np.unique(z, axis=0)) != len(z) or np.any(z == ABSENT):
         raise ValueError(f"{len(z)} combinations do not fill a grid of {' x '.join(map(str, sizes))} cells once each")

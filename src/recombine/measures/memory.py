@@ -23,7 +23,13 @@ class Superposition(NamedTuple):
 
 
 def memory_superposition(record: Record, train: np.ndarray) -> np.ndarray:
-    """S_z = sum over parts f of the mean of the model's own answers to the training combinations that share z_f."""
+    """S_z = sum over parts f of the mean of the model's own answers to the training combinations that share z_f.
+
+    >>> z, answers = [[0, 0], [0, 1], [1, 0], [1, 1]], [[1.0], [2.0], [4.0], [8.0]]
+    >>> record = Record(z, z, answers, answers)
+    >>> memory_superposition(record, np.array([True, True, True, False]))[3].tolist()  # 4 + 2
+    [6.0]
+    """
     known, answers = record.z[train], record.y_hat[train]
     sums = np.zeros(record.y_hat.shape)
     for part, values in enumerate(record.z.T):
@@ -38,6 +44,9 @@ def code_superposition(z: np.ndarray, by_x: np.ndarray, by_y: np.ndarray) -> np.
     """S_xy = D([e(x), mean e(y)]) + D([mean e(x), e(y)]), the answers to one part with the other's code averaged out.
 
     `by_x[v]` and `by_y[v]` are the answers for the value v; the means run over the codes of the training set.
+
+    >>> code_superposition(np.array([[0, 1], [1, 0]]), np.array([1, 2]), np.array([10, 20])).tolist()
+    [21, 12]
     """
     return by_x[z[:, 0]] + by_y[z[:, 1]]
 
@@ -47,6 +56,11 @@ def superposition_score(answers: Record, sums: np.ndarray, rng: np.random.Genera
 
     Answers are superpositions if the first far exceeds the second and exceeds the third; the first alone says
     nothing, since a model that always gives the same picture scores one.
+
+    >>> q = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> score = superposition_score(Record([0, 1], [0, 1], 1 - q, q), q, np.random.default_rng(0))
+    >>> np.round(score, 2).tolist()
+    [1.0, -1.0, -1.0]
     """
     q = answers.y_hat
     others = sums[derangement(len(q), rng)] if len(q) > 1 else np.full_like(sums, np.nan)
@@ -54,7 +68,11 @@ def superposition_score(answers: Record, sums: np.ndarray, rng: np.random.Genera
 
 
 def derangement(n: int, rng: np.random.Generator) -> np.ndarray:
-    """A random permutation of n >= 2 places that leaves none where it was (one random cycle through all)."""
+    """A random permutation of n >= 2 places that leaves none where it was (one random cycle through all).
+
+    >>> derangement(2, np.random.default_rng(0)).tolist()
+    [1, 0]
+    """
     cycle = rng.permutation(n)
     places = np.empty(n, int)
     places[cycle] = np.roll(cycle, 1)
@@ -65,13 +83,22 @@ def cross_share(record: Record, reach: int = 2) -> float:
     """The share of positive intensity in columns x +- reach or rows y +- reach: where either part is right.
 
     Chance is 1 - (1 - (2 reach + 1)/N)^2 away from the border, 0.33 for N = 28.
+
+    >>> picture = np.ones((1, 2, 2))
+    >>> cross_share(Record([[0, 0]], [0], picture, picture), reach=0)
+    0.75
     """
     columns, rows = _within(record, reach)
     return _share(record, columns[:, None, :] | rows[:, :, None])
 
 
 def box_share(record: Record, reach: int = 2) -> float:
-    """The share of positive intensity in columns x +- reach and rows y +- reach: where both parts are right."""
+    """The share of positive intensity in columns x +- reach and rows y +- reach: where both parts are right.
+
+    >>> picture = np.ones((1, 2, 2))
+    >>> box_share(Record([[0, 0]], [0], picture, picture), reach=0)
+    0.25
+    """
     columns, rows = _within(record, reach)
     return _share(record, columns[:, None, :] & rows[:, :, None])
 

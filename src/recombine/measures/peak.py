@@ -9,7 +9,11 @@ from recombine.measures.pairs import over_pairs
 
 
 def peaks(pictures: np.ndarray) -> np.ndarray:
-    """The (column, row) of each picture's brightest pixel."""
+    """The (column, row) of each picture's brightest pixel.
+
+    >>> peaks(np.array([[[0, 0, 9], [0, 0, 0]]])).tolist()
+    [[2, 0]]
+    """
     flat = pictures.reshape(len(pictures), -1).argmax(axis=1)
     row, column = np.unravel_index(flat, pictures.shape[1:])
     return np.stack([column, row], axis=1)
@@ -19,18 +23,32 @@ def misplacement(record: Record) -> np.ndarray:
     """How far each answer's peak is from (x, y), in pixels along the worse axis; infinite if it has no peak.
 
     The worse axis: a superposition of two memories is right along each axis in turn and wrong jointly.
+
+    >>> pictures = np.array([[[9, 0, 0]], [[9, 0, 0]]])
+    >>> misplacement(Record([[0, 0], [2, 0]], [0, 1], pictures, pictures)).tolist()
+    [0.0, 2.0]
     """
     away = np.abs(peaks(record.y_hat) - record.z).max(axis=1).astype(float)
     return np.where(np.isfinite(record.y_hat).all(axis=(1, 2)), away, np.inf)
 
 
 def peak_accuracy(record: Record, tolerance: int = 0) -> float:
-    """The share of answers whose peak is within `tolerance` pixels of (x, y) along both axes."""
+    """The share of answers whose peak is within `tolerance` pixels of (x, y) along both axes.
+
+    >>> pictures = np.array([[[9, 0, 0]], [[9, 0, 0]]])
+    >>> peak_accuracy(Record([[0, 0], [2, 0]], [0, 1], pictures, pictures))
+    0.5
+    """
     if not len(record):
         raise ValueError("a record without examples has no accuracy")
     return float(np.mean(misplacement(record) <= tolerance))
 
 
 def peak_map(record: Record) -> np.ndarray:
-    """The misplacement of each pair as a picture [y, x]."""
+    """The misplacement of each pair as a picture [y, x].
+
+    >>> pictures = np.array([[[9, 0]], [[9, 0]]])
+    >>> peak_map(Record([[0, 0], [1, 0]], [0, 1], pictures, pictures)).tolist()
+    [[0.0, 1.0]]
+    """
     return over_pairs(record, misplacement(record))

@@ -16,6 +16,10 @@ def pf_coefficient(kernel: np.ndarray, z: np.ndarray, order: int = 1) -> float:
 
     It rewards sums, so it ranks memorisers (hard OR, 0.98 for N = 28) above the truth (soft AND, 0.29), while the
     Schmidt rank calls the truth factorised (1) and OR not (2). It may be shown; nothing follows from it alone.
+
+    >>> z = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> round(pf_coefficient(np.eye(4), z), 2)
+    0.67
     """
     tensor = by_factor(kernel, z)
     energies = anova_energies(tensor, tensor.ndim)

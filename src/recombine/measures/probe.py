@@ -14,14 +14,23 @@ from recombine.measures.anova import ratio
 
 
 def r2(targets: np.ndarray, predictions: np.ndarray) -> float:
-    """1 - sum (t - p)^2 / sum (t - mean t)^2, averaged over the columns."""
+    """1 - sum (t - p)^2 / sum (t - mean t)^2, averaged over the columns.
+
+    >>> r2(np.array([0, 1, 2]), np.array([0, 1, 1]))
+    0.5
+    """
     targets = np.asarray(targets, float)
     missed, spread = np.sum((targets - predictions) ** 2, axis=0), np.sum(_centred(targets) ** 2, axis=0)
     return float(np.mean(1 - ratio(missed, spread)))
 
 
 def held_out_r2(acts: np.ndarray, targets: np.ndarray, train: np.ndarray, strength: float = 1e-3) -> float:
-    """R^2 on the other rows of a ridge probe fitted on the training rows; zero is what the mean would get."""
+    """R^2 on the other rows of a ridge probe fitted on the training rows; zero is what the mean would get.
+
+    >>> acts = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> round(held_out_r2(acts, 2 * acts, np.array([True, False, True, False])), 2)
+    1.0
+    """
     rows, others = np.flatnonzero(train), np.flatnonzero(~train)
     return r2(targets[others], _ridge(_gram(acts), targets, rows, others, strength))
 
@@ -32,6 +41,10 @@ def cross_validated_r2(
     """R^2 of ridge predictions, each row's from a probe fitted on the other folds.
 
     Folds are random, so neighbours of every row are fitted on: this is interpolation, not composition.
+
+    >>> acts = np.arange(6.0)[:, None]
+    >>> round(cross_validated_r2(acts, 2 * acts, np.random.default_rng(0)), 2)
+    1.0
     """
     gram, predictions = _gram(acts), np.empty(targets.shape)
     for others in np.array_split(rng.permutation(len(acts)), folds):
@@ -47,6 +60,10 @@ def decodability(
 
     The mean over the targets that vary among the other rows, as Redhardt, Akram, Schug (2025) probe constituents; they
     stop after ten conjugate-gradient steps, this is exact. Far below zero if a target never varied in the fit.
+
+    >>> rows = np.array([[-1.0], [1.0]])
+    >>> round(decodability(rows, rows, rows, rows, penalty=2.0), 2)  # half the weight: 1 - 1/4
+    0.75
     """
     return reader(fit, fit_targets, penalty=penalty)(acts, targets)
 
@@ -57,6 +74,10 @@ def reader(
     """The probe of `decodability`, fitted once, as what scores any other rows.
 
     With fewer rows than units the weights are sought among combinations of rows: the same ones, from fewer equations.
+
+    >>> rows = np.array([[-1.0], [1.0]])
+    >>> round(reader(rows, rows, penalty=2.0)(2 * rows, rows), 2)
+    1.0
     """
     from scipy.linalg import solve
 
@@ -89,6 +110,9 @@ def in_sample_r2(acts: np.ndarray, targets: np.ndarray) -> float:
     """R^2 of least squares with intercept on the very rows it was fitted on, as the released code computes it.
 
     It is vacuous where a layer has as many units as there are rows: any layer, noise also, then scores one.
+
+    >>> round(in_sample_r2(np.array([[0], [1], [2]]), np.array([[0], [2], [1]])), 2)
+    0.25
     """
     flat, wanted = _centred(_flat(acts)), _centred(np.asarray(targets, float))
     weights = np.linalg.lstsq(flat, wanted, rcond=None)[0]

@@ -18,6 +18,10 @@ def r2_by_unit(record: Record, floor: float = FLOOR) -> float:
     """The mean of 1 - (y - y_hat)^2 / v, where v is the variance of that unit over the samples of that task.
 
     v counts as at least `floor` times its mean. A unit that hardly varies weighs as much as any other.
+
+    >>> y, y_hat = [[[0, 0], [2, 20]]], [[[0, 0], [1, 20]]]
+    >>> r2_by_unit(Record([[0]], [0], y, y_hat))
+    0.75
     """
     missed, y = _missed(record)
     variance = y.var(axis=1, keepdims=True)
@@ -25,7 +29,12 @@ def r2_by_unit(record: Record, floor: float = FLOOR) -> float:
 
 
 def r2_pooled(record: Record) -> float:
-    """1 - sum (y - y_hat)^2 / sum (y - m)^2, where m is the mean of that unit over all samples of all tasks."""
+    """1 - sum (y - y_hat)^2 / sum (y - m)^2, where m is the mean of that unit over all samples of all tasks.
+
+    >>> y, y_hat = [[[0, 0], [2, 20]]], [[[0, 0], [1, 20]]]
+    >>> round(r2_pooled(Record([[0]], [0], y, y_hat)), 3)
+    0.995
+    """
     missed, y = _missed(record)
     return float(1 - ratio(missed.sum(), np.sum((y - y.mean(axis=(0, 1))) ** 2)))
 

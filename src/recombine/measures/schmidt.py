@@ -12,7 +12,12 @@ from recombine.measures.grid import grid_order
 
 
 def by_factor(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """K[z, z'] as the tensor M[(x,x'), (y,y'), ...] with one axis for each part; z must fill the grid."""
+    """K[z, z'] as the tensor M[(x,x'), (y,y'), ...] with one axis for each part; z must fill the grid.
+
+    >>> z = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> by_factor(np.eye(4, dtype=int), z).tolist()
+    [[1, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
+    """
     order, sizes = grid_order(z)
     n = len(sizes)
     pairs = kernel[np.ix_(order, order)].reshape(*sizes, *sizes)
@@ -24,6 +29,10 @@ def schmidt_values(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The singular values of M[(x,x'), (y,y')], largest first; `rank_at`, `effective_rank`, `top_share` read them.
 
     For three parts and more there is no such decomposition: give `by_factor(kernel, z)` to `cp_rank`.
+
+    >>> z = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> schmidt_values(np.eye(4), z).round(2).tolist()
+    [2.0, 0.0, 0.0, 0.0]
     """
     matrix = by_factor(kernel, z)
     if matrix.ndim != 2:

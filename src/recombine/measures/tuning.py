@@ -21,19 +21,31 @@ class Tuning(NamedTuple):
 
 
 def tuning_curves(acts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each unit's mean over y as a function of x, and its mean over x as a function of y."""
+    """Each unit's mean over y as a function of x, and its mean over x as a function of y.
+
+    >>> [curve.tolist() for curve in tuning_curves(np.array([[0, 1], [2, 3]]))]
+    [[0.5, 2.5], [1.0, 2.0]]
+    """
     return acts.mean(axis=1), acts.mean(axis=0)
 
 
 def tuning_shares(acts: np.ndarray) -> Tuning:
-    """V_x, V_y, V_xy of a two-way analysis of variance, over their sum."""
+    """V_x, V_y, V_xy of a two-way analysis of variance, over their sum.
+
+    >>> [float(share) for share in tuning_shares(np.array([[0.0, 1.0], [2.0, 3.0]]))]
+    [0.8, 0.2, 0.0]
+    """
     energies = anova_energies(acts)
     parts = [energies[s] for s in ((0,), (1,), (0, 1))]
     return Tuning(*(ratio(v, sum(parts)) for v in parts))
 
 
 def stripe_index(tuning: Tuning) -> np.ndarray:
-    """|V_x - V_y| / (V_x + V_y + V_xy): one for a unit that answers to one part only."""
+    """|V_x - V_y| / (V_x + V_y + V_xy): one for a unit that answers to one part only.
+
+    >>> stripe_index(Tuning(x=np.array([1.0, 0.5]), y=np.array([0.0, 0.5]), xy=np.zeros(2))).tolist()
+    [1.0, 0.0]
+    """
     return np.abs(tuning.x - tuning.y)
 
 
@@ -41,5 +53,8 @@ def bump_index(tuning: Tuning) -> np.ndarray:
     """V_xy / (V_x + V_y + V_xy): near one for a unit that answers to one small place.
 
     Weighted by each unit's variance, its mean over a layer is one minus `additive_share`.
+
+    >>> bump_index(Tuning(x=np.array([1.0, 0.0]), y=np.zeros(2), xy=np.array([0.0, 1.0]))).tolist()
+    [0.0, 1.0]
     """
     return tuning.xy

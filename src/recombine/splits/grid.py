@@ -9,29 +9,49 @@ from recombine.core import ABSENT, Split
 
 
 def square(combinations: np.ndarray, low: int, high: int) -> Split:
-    """Hold out the closed square low <= every part <= high (the hole of the donut)."""
+    """Hold out the closed square low <= every part <= high (the hole of the donut).
+
+    >>> square(np.array([[0, 0], [1, 1], [2, 2]]), 1, 1).train.tolist()
+    [True, False, True]
+    """
     if low > high:
         raise ValueError(f"a square from {low} to {high} holds out nothing")
     return Split(combinations, ~np.all((combinations >= low) & (combinations <= high), axis=1))
 
 
 def corner(combinations: np.ndarray, start: int) -> Split:
-    """Hold out the corner where every part is at least `start`, so that training is L-shaped."""
+    """Hold out the corner where every part is at least `start`, so that training is L-shaped.
+
+    >>> corner(np.array([[0, 2], [1, 1], [2, 2]]), 1).train.tolist()
+    [True, False, False]
+    """
     return Split(combinations, ~np.all(combinations >= start, axis=1))
 
 
 def cross(combinations: np.ndarray, low: int, high: int) -> Split:
-    """Hold out every combination with a part in low..high: those values are never seen at all."""
+    """Hold out every combination with a part in low..high: those values are never seen at all.
+
+    >>> cross(np.array([[0, 0], [0, 1], [1, 1]]), 1, 1).train.tolist()
+    [True, False, False]
+    """
     return Split(combinations, ~np.any((combinations >= low) & (combinations <= high), axis=1))
 
 
 def gap(combinations: np.ndarray, low: int, high: int) -> Split:
-    """Hold out the combinations whose first part lies strictly between two values, which are trained on."""
+    """Hold out the combinations whose first part lies strictly between two values, which are trained on.
+
+    >>> gap(np.array([[0, 5], [1, 5], [2, 5]]), 0, 2).train.tolist()
+    [True, False, True]
+    """
     return Split(combinations, ~((combinations[:, 0] > low) & (combinations[:, 0] < high)))
 
 
 def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -> Split:
-    """Hold out a random share of the combinations."""
+    """Hold out a random share of the combinations.
+
+    >>> random_fraction(np.arange(4)[:, None], 0.25, jax.random.key(0))
+    Split(3 of 4 combinations trained on)
+    """
     if not 0 <= held_out < 1:
         raise ValueError(f"the held-out fraction must be in [0, 1), got {held_out}")
     count = round(held_out * len(combinations))
@@ -39,19 +59,32 @@ def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -
 
 
 def narrow(split: Split, keep: np.ndarray) -> Split:
-    """Train on those training combinations only that `keep` names."""
+    """Train on those training combinations only that `keep` names.
+
+    >>> split = Split(np.arange(3)[:, None], np.array([True, True, False]))
+    >>> narrow(split, np.array([True, False, True])).train.tolist()
+    [True, False, False]
+    """
     return Split(split.combinations, split.train & keep)
 
 
 def percent(split: Split, share: float, key: jax.Array) -> Split:
-    """Train on a random share, in percent, of the training combinations only."""
+    """Train on a random share, in percent, of the training combinations only.
+
+    >>> percent(Split(np.arange(4)[:, None], np.ones(4, bool)), 50, jax.random.key(0))
+    Split(2 of 4 combinations trained on)
+    """
     if not 0 < share <= 100:
         raise ValueError(f"a share must be above 0 and at most 100 percent, got {share}")
     return Split(split.combinations, sample(split.train, round(share / 100 * int(split.train.sum())), key))
 
 
 def sample(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:
-    """A mask of `count` combinations drawn without replacement from a mask."""
+    """A mask of `count` combinations drawn without replacement from a mask.
+
+    >>> sample(np.array([True, False, True]), 2, jax.random.key(0)).tolist()
+    [True, False, True]
+    """
     rows = np.flatnonzero(mask)
     if count > len(rows):
         raise ValueError(f"cannot draw {count} combinations from {len(rows)}")
@@ -61,7 +94,11 @@ def sample(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:
 
 
 def whole(combinations: np.ndarray) -> np.ndarray:
-    """The mask of combinations in which no part is absent."""
+    """The mask of combinations in which no part is absent.
+
+    >>> whole(np.array([[0, 1], [0, ABSENT]])).tolist()
+    [True, False]
+    """
     return np.all(combinations != ABSENT, axis=1)
 
 
@@ -69,6 +106,9 @@ def interior(split: Split, depth: int) -> np.ndarray:
     """The mask of held-out combinations farther than `depth` from every whole training combination.
 
     Cells near the rim of a hole are solved by interpolation; the interior is where composition shows.
+
+    >>> interior(gap(np.arange(5)[:, None], 0, 4), 1).tolist()
+    [False, False, True, False, False]
     """
     z, inside = split.combinations, np.zeros(len(split.train), bool)
     train = z[split.train & whole(z)]

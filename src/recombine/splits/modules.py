@@ -19,33 +19,58 @@ TRIES = 1000
 
 
 def usage(masks: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """How many training masks hold each module."""
+    """How many training masks hold each module.
+
+    >>> usage(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([True, True, False])).tolist()
+    [1, 2, 1]
+    """
     return masks[train].sum(axis=0, dtype=int)
 
 
 def split(masks: np.ndarray, train: np.ndarray) -> Split:
-    """Masks as a Split, in which a module that is not active is absent."""
+    """Masks as a Split, in which a module that is not active is absent.
+
+    >>> split(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([True, True, False]))
+    Split(2 of 3 combinations trained on)
+    """
     return Split(masks, train, absent=0)
 
 
 def covers(masks: np.ndarray, train: np.ndarray) -> bool:
-    """Is every module in some training mask?"""
+    """Is every module in some training mask?
+
+    >>> covers(np.array([[1, 1, 0], [0, 1, 1]]), np.array([True, False]))
+    False
+    """
     return split(masks, train).covers
 
 
 def connected(masks: np.ndarray, train: np.ndarray) -> bool:
-    """Are all modules linked by chains of two that share a training mask? One that is never seen is linked to none."""
+    """Are all modules linked by chains of two that share a training mask? One that is never seen is linked to none.
+
+    >>> connected(np.array([[1, 1, 0], [0, 0, 1], [0, 1, 1]]), np.array([True, True, False]))
+    False
+    """
     one = split(masks, train)
     return one.covers and one.connected
 
 
 def coverage(masks: np.ndarray, train: np.ndarray, k: int) -> float:
-    """Of the sets of k modules that are together in some mask, the share that are together in a training mask."""
+    """Of the sets of k modules that are together in some mask, the share that are together in a training mask.
+
+    >>> masks = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    >>> round(coverage(masks, np.array([True, True, False]), 2), 2)
+    0.67
+    """
     return split(masks, train).coverage(k)
 
 
 def for_teacher(combinations: np.ndarray, teacher: int, chosen: np.ndarray) -> np.ndarray:
-    """The rows (t, mask) of a hyperteacher that are this teacher's and whose mask is chosen; others are not."""
+    """The rows (t, mask) of a hyperteacher that are this teacher's and whose mask is chosen; others are not.
+
+    >>> for_teacher(np.array([[0, 1], [1, 0], [1, 1]]), 1, np.array([True, False])).tolist()
+    [False, True, False]
+    """
     rows = combinations[:, 0] == teacher
     if rows.sum() != len(chosen):
         raise ValueError(f"teacher {teacher} has {rows.sum()} masks, of which {len(chosen)} cannot be told apart")
@@ -54,18 +79,33 @@ def for_teacher(combinations: np.ndarray, teacher: int, chosen: np.ndarray) -> n
 
 
 def random(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
-    """Any masks, drawn anew until they cover and connect the modules."""
+    """Any masks, drawn anew until they cover and connect the modules.
+
+    >>> masks = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    >>> int(random(masks, 0.34, jax.random.key(0)).sum())
+    2
+    """
     return _first_sound(masks, _draws(masks, held_out, _generator(key)))
 
 
 def equal(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
-    """Random masks, exchanged until no module is in more than one mask more than another; covers and connects."""
+    """Random masks, exchanged until no module is in more than one mask more than another; covers and connects.
+
+    >>> masks = np.array([mask for mask in np.ndindex(2, 2, 2, 2) if sum(mask) == 2])
+    >>> usage(masks, equal(masks, 0.34, jax.random.key(0))).tolist()
+    [2, 2, 2, 2]
+    """
     rng = _generator(key)
     return _first_sound(masks, (_balanced(masks, train, rng) for train in _draws(masks, held_out, rng)))
 
 
 def popular(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
-    """Every mask with one of the first modules, as many modules as fit; what is left goes to masks of the next."""
+    """Every mask with one of the first modules, as many modules as fit; what is left goes to masks of the next.
+
+    >>> masks = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    >>> popular(masks, 0.34, jax.random.key(0)).tolist()
+    [False, True, True]
+    """
     train = np.zeros(len(masks), bool)
     train[np.argsort(_ends(masks)[0], kind="stable")[: _count(masks, held_out)]] = True
     return train
@@ -75,6 +115,10 @@ def unpopular(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
     """Every mask within a core, as many of the first modules as fit, and one mask that ties each other module to it.
 
     What is left goes to masks of the core with the next module.
+
+    >>> masks = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]])
+    >>> unpopular(masks, 0.34, jax.random.key(0)).tolist()
+    [True, True, True, False, True, False]
     """
     modules, count = masks.shape[1], _count(masks, held_out)
     last = _ends(masks)[1]
@@ -94,6 +138,10 @@ def disconnected(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarr
 
     s is such that the masks across are as many as may be held out; where even s = 1 has more, more are held out.
     All modules are seen.
+
+    >>> masks = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]])
+    >>> disconnected(masks, 0.34, jax.random.key(0)).tolist()
+    [True, True, False, True, False, True]
     """
     rng, (first, last) = _generator(key), _ends(masks)
     cuts = [(first < s) & (last >= s) for s in range(1, masks.shape[1] // 2 + 1)]
@@ -109,7 +157,11 @@ def disconnected(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarr
 
 
 def non_compositional(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
-    """Every mask without the last module, whatever share that holds out."""
+    """Every mask without the last module, whatever share that holds out.
+
+    >>> non_compositional(np.array([[1, 1, 0], [0, 1, 1]]), 0.5, jax.random.key(0)).tolist()
+    [True, False]
+    """
     return masks[:, -1] == 0
 
 
@@ -117,26 +169,42 @@ def parted(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
     """Every mask within the first or within the second half of the modules, whatever share that holds out.
 
     Covers, does not connect, and leaves no module rare, as `disconnected` does.
+
+    >>> masks = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
+    >>> parted(masks, 0.34, jax.random.key(0)).tolist()
+    [True, False, True]
     """
     first, second = np.array_split(masks, 2, axis=1)
     return (first.sum(axis=1) == 0) | (second.sum(axis=1) == 0)
 
 
 def ring(masks: np.ndarray) -> np.ndarray:
-    """Single modules and pairs of modules one or two steps apart on a ring; masks have at most two modules."""
+    """Single modules and pairs of modules one or two steps apart on a ring; masks have at most two modules.
+
+    >>> ring(np.array([[1, 1, 0, 0, 0, 0], [1, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1]])).tolist()
+    [True, False, True]
+    """
     modules, (first, last) = _pairs(masks), _ends(masks)
     steps = last - first
     return (steps <= 2) | (steps >= modules - 2)
 
 
 def halves(masks: np.ndarray) -> np.ndarray:
-    """Single modules and pairs within the first or within the second half of the modules: covers, does not connect."""
+    """Single modules and pairs within the first or within the second half of the modules: covers, does not connect.
+
+    >>> halves(np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 0, 1]])).tolist()
+    [True, False, True]
+    """
     modules, (first, last) = _pairs(masks), _ends(masks)
     return (first < modules // 2) == (last < modules // 2)
 
 
 def apart(masks: np.ndarray) -> np.ndarray:
-    """What both `ring` and `halves` hold out, to ask them the same; with ten modules, both train on 30 masks."""
+    """What both `ring` and `halves` hold out, to ask them the same; with ten modules, both train on 30 masks.
+
+    >>> apart(np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 0, 0, 1, 0, 0]])).tolist()
+    [False, False, True]
+    """
     return ~(ring(masks) | halves(masks))
 
 
