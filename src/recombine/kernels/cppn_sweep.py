@@ -1,7 +1,19 @@
 """Pictures after single changes of weights in one GPU kernel: a tile of pixels goes through all later layers at once.
 
-The same numbers as the plain program's up to the last bits. A plain program writes and reads every unit map of every
-picture, layer by layer; here nothing leaves a block of threads but colours.
+A plain program writes and reads every unit map of every picture, layer by layer. Here nothing
+leaves a block of threads but colours. Columns and the letters T, W, P are those of `cppn_tiles`;
+T is TILE, M is the number of matrices.
+
+Grid       (changes, blocks(pixels / T)).
+Ownership  Block (c, p) owns pixels / (T blocks) consecutive tiles of the picture after change c.
+Registers  Sums z (T, W), float32, of the layer at hand.
+Shared     Nothing by hand: the compiler stages factors of products there.
+Global     Read: matrices (P, M, W, W) and unchanged sums (pixels, W), the same for all blocks;
+           per change its push, (pixels,) times (W,). Written: colours (3, pixels) per change.
+Precision  As in `cppn_tiles`; sweeps ask for X6: factors to 24 bits, sums in float32.
+Equals     `cppn.sweep.after.redrawn`, and so one whole picture after the other. Test:
+           test_the_kernel_draws_what_is_drawn_one_by_one
+           (tests/test_sweeps.py; interpreted, X6 to 5e-5).
 """
 
 from __future__ import annotations
@@ -29,6 +41,7 @@ from recombine.kernels.cppn_tiles import (
 )
 
 INPUTS = 4
+"""Inputs of a pixel, which a plan leaves columns for."""
 
 
 def colours(
@@ -45,17 +58,18 @@ def colours(
     weights to those sums (units, changes).
     """
     plan, (first, last), (moved, onwards) = planned(kind, INPUTS), ends, pushes
+    # (W,) each: the unit in each column of the plan, and no reordering
     order, plain = jnp.asarray(np.argsort(plan.place)), jnp.arange(plan.width)
     here = jnp.where(first <= last, order, plain)  # h, s and v stand where they stand
-    there = jnp.where(jnp.arange(len(matrices))[:, None] == last, plain, order)
-    steps = widened(matrices, plan, 1, 2).swapaxes(1, 2)[:, order]
-    steps = jnp.take_along_axis(steps, there[:, None], axis=2)
+    there = jnp.where(jnp.arange(len(matrices))[:, None] == last, plain, order)  # (M, W)
+    steps = widened(matrices, plan, 1, 2).swapaxes(1, 2)[:, order]  # (M, W, W) from rows
+    steps = jnp.take_along_axis(steps, there[:, None], axis=2)  # to columns, in the order of the plan
     ins = (
-        jnp.stack([first, last + 1]).astype(jnp.int32),
-        jnp.stack(parts(steps, kind)),
-        widened(sums, plan, 0)[here].T,
-        moved,
-        widened(onwards, plan, 0)[here].T,
+        jnp.stack([first, last + 1]).astype(jnp.int32),  # (2,) the loop's ends
+        jnp.stack(parts(steps, kind)),  # (P, M, W, W)
+        widened(sums, plan, 0)[here].T,  # (pixels, W)
+        moved,  # (changes, pixels)
+        widened(onwards, plan, 0)[here].T,  # (changes, W)
     )
     tiles = moved.shape[1] // TILE
     shared, own = (lambda c, p: (0, 0)), (lambda c, p: (c, 0))
@@ -77,10 +91,11 @@ def colours(
 
 
 def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
-    """One block: its tiles of one picture, one after the other."""
+    """One block: its tiles of one picture, one after the other; z <- f(z) W_l for l from ends[0] to before ends[1]."""
+    # (2,), (P, M, W, W), (pixels, W); of this change: (pixels,), (W,), (3, pixels)
     ends, weights, sums, moved, onwards, out = refs
-    begin = pl.program_id(1) * tiles
-    column = jax.lax.broadcasted_iota(jnp.int32, (TILE, plan.width), 1)
+    begin = pl.program_id(1) * tiles  # this block's first tile
+    column = jax.lax.broadcasted_iota(jnp.int32, (TILE, plan.width), 1)  # (T, W)
     bent = bends(plan, column)
 
     def up(layer, z):
@@ -88,9 +103,9 @@ def _block(*refs, tiles: int, plan: Plan, kind: Kind) -> None:
 
     def tile(i, _):
         rows = pl.ds((begin + i) * TILE, TILE)
-        z = sums[rows, :] + moved[rows][:, None] * onwards[...][None, :]
-        z = jax.lax.fori_loop(ends[0], ends[1], up, z)
+        z = sums[rows, :] + moved[rows][:, None] * onwards[...][None, :]  # (T, W) + (T, 1) * (1, W)
+        z = jax.lax.fori_loop(ends[0], ends[1], up, z)  # (T, W): h, s, v in columns 0, 1, 2
         for k, colour in enumerate(kind.colour(*first_three(z, column))):
-            out[k, rows] = colour
+            out[k, rows] = colour  # (T,)
 
     jax.lax.fori_loop(0, tiles, tile, None)

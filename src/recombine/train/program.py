@@ -63,7 +63,10 @@ class State(eqx.Module):
 
 
 class Given(eqx.Module):
-    """What stays as it is, for one member."""
+    """What stays as it is, for one member.
+
+    `rows` (combinations,) are row numbers, the `count` training combinations first. `dials` are scalars.
+    """
 
     key: jax.Array
     rows: jax.Array
@@ -101,18 +104,31 @@ class Program:
     def step(
         self, given: Given, combinations: jax.Array, carried: tuple[State, Any], index: jax.Array
     ) -> tuple[tuple[State, Any], jax.Array]:
-        """One batch, drawn uniformly from the training combinations, and one update."""
-        state, low = carried
+        """One batch, drawn uniformly from the training combinations, and one update.
+
+        The body of the scan over steps: (state, lowered parameters) and the step's number to the same after the step,
+        and the step's loss. Shapes are one member's; `advance` maps over members. B is the batch, G the number of
+        combinations, A the entries of one.
+
+        Random numbers depend on the member's key and the step's number alone, so that a run may stop at any step and
+        go on later. Parameters and optimiser state are float32. At a lower `recipe.compute`, the objective reads the
+        lowered copy, and its gradients are raised to float32 for the update. The loss returned is that of the
+        parameters before the update.
+        """
+        state, low = carried  # low is None where parameters are used as they are
         choose, draw = jax.random.split(jax.random.fold_in(given.key, index))
+        # (B,) row numbers, with replacement, among the first `count`: the training ones.
         rows = given.rows[jax.random.randint(choose, (self.recipe.batch,), 0, given.count)]
+        # combinations (G, A) -> (B, A), a key for each -> x (B, *input), y (B, *target)
         x, y = jax.vmap(self.sample)(combinations[rows], jax.random.split(draw, self.recipe.batch))
-        progress = index / self.recipe.steps
+        progress = index / self.recipe.steps  # () from 0 to below 1
         used = state.params if low is None else low
-        loss, grads = jax.value_and_grad(self.objective)(used, given, x, y, progress)
+        loss, grads = jax.value_and_grad(self.objective)(used, given, x, y, progress)  # (), tree as `used`
         grads = _cast(grads, jnp.float32)
         optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        # Weight decay reads the float32 parameters, not the lowered copy.
         updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
-        bad = (state.diverged_at < 0) & ~jnp.isfinite(loss)
+        bad = (state.diverged_at < 0) & ~jnp.isfinite(loss)  # () the first loss not finite
         diverged_at = jnp.where(bad, index, state.diverged_at)
         params = optax.apply_updates(state.params, updates)
         # Lowered here and carried: the update writes both, where lowering at the next step would read all again.
