@@ -54,7 +54,7 @@ def table(words: list[str]) -> int:
 def _show(rows: pd.DataFrame, title: str, options: TableOptions) -> None:
     if unknown := [c for c in options.columns if c not in rows]:
         raise UserError(f"no column is called {unknown[0]!r}{catalogue.did_you_mean(unknown[0], list(map(str, rows)))}")
-    numbers = [c for c in rows.select_dtypes("number") if c != "seed"]
+    numbers = [str(c) for c in rows.select_dtypes("number") if c != "seed"]
     chosen = list(options.columns) or numbers
     if options.csv:
         named = [c for c in ("variant", "system", "condition", "seed") if c in rows]

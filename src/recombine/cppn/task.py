@@ -56,7 +56,7 @@ class Pictures:
 def picture(targets: np.ndarray | Sequence[np.ndarray], *, told: bool = False) -> Task:
     """One picture (size, size, 3) or several of one size, colours in 0..1; an example is a whole picture.
 
-    WeightIndex several share a network, `told` adds a fifth input that says which, -1 to 1 in equal steps.
+    Where several share a network, `told` adds a fifth input that says which, -1 to 1 in equal steps.
     """
     every = np.asarray(targets, np.float32)
     every = every[None] if every.ndim == 3 else every

@@ -122,7 +122,7 @@ def train(
 ):
     """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
 
-    WeightIndex several networks have one seed, each has a name. Each may have a learning rate of its own.
+    Where several networks have one seed, each has a name. Each may have a learning rate of its own.
     """
     task = drawing(settings, goal.name)
     run = rc.population(
