@@ -112,7 +112,7 @@ def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL, lo
 WORD_COLOURS = {"holds": GOOD, "fails": BAD, "undecided": "0.5"}
 
 
-def specification_curve(verdicts: Mapping[str, Any], changes: Mapping[str, str], title: str):
+def specification_curve(verdicts: Mapping[str, Any], title: str):
     """A claim's effect under each protocol, lowest first, with its interval; below, what each protocol changes.
 
     `verdicts` maps a protocol to its verdict, the primary one first; a filled dot in the lower part marks the row
@@ -136,16 +136,16 @@ def specification_curve(verdicts: Mapping[str, Any], changes: Mapping[str, str],
     top.legend(fontsize=7, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
     top.set_ylabel(textwrap.fill(verdicts[primary].unit, 34), fontsize=8)
     figure.suptitle(textwrap.fill(title, 26 + 8 * len(order)), fontsize=10)
-    _choices(low, order, [primary, *(n for n in verdicts if n != primary)], changes)
+    _choices(low, order, [primary, *(n for n in verdicts if n != primary)])
     return figure
 
 
-def _choices(axes, order: Sequence[str], rows: Sequence[str], changes: Mapping[str, str]) -> None:
+def _choices(axes, order: Sequence[str], rows: Sequence[str]) -> None:
     """One row per protocol choice, a dot where it is made."""
     for i, name in enumerate(order):
         axes.plot([i] * len(rows), range(len(rows)), "o", color="0.9", markersize=4)
         axes.plot(i, rows.index(name), "o", color="black", markersize=5)
-    axes.set_yticks(range(len(rows)), [changes.get(name, name) for name in rows], fontsize=7)
+    axes.set_yticks(range(len(rows)), rows, fontsize=7)
     axes.invert_yaxis()
     axes.set_xticks([])
     for side in axes.spines.values():

@@ -72,6 +72,6 @@ def plot(experiment: catalogue.Experiment, claim: Claim, table: pd.DataFrame, fo
     path = folder / f"curve-{re.sub(r'[^a-z0-9]+', '-', claim.name.lower()).strip('-')}.png"
     sink = io.BytesIO()
     with plots.look():
-        plots.specification_curve(verdicts, {}, f"{experiment.name}: {claim.name}").savefig(sink, dpi=110)
+        plots.specification_curve(verdicts, f"{experiment.name}: {claim.name}").savefig(sink, dpi=110)
     store.write(path, sink.getvalue())
     return path
