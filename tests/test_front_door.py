@@ -21,7 +21,7 @@ import recombine as rc
 ROOT = Path(rc.__file__).parent
 STUB = (ROOT / "__init__.pyi").read_text(encoding="utf-8")
 INDEX = Path(__file__).parents[1] / "docs" / "api.md"
-MOST, MOST_LEAVING = 140, 42
+MOST = 140
 HEAD = """# Names
 
 `import recombine as rc` offers these; editors and type checkers see them too. Everything else is
@@ -39,10 +39,6 @@ def groups() -> dict[str, list[str]]:
         elif match := re.fullmatch(r"from (\S+) import (\w+) as _?(\w+)", line):
             found[next(reversed(found))].append(match[3])
     return found
-
-
-def leaving() -> list[str]:
-    return next(names for heading, names in groups().items() if heading.startswith("leaving"))
 
 
 def first_line(name: str) -> str:
@@ -71,10 +67,9 @@ def index() -> str:
     page = [HEAD]
     for heading, names in groups().items():
         noun, _, says = heading.partition(": ")
-        if noun != "leaving":
-            lines = [f"- `rc.{name}`: {as_text(first_line(name))}" for name in names]
-            wrapped = [textwrap.fill(s, 100, subsequent_indent="  ", break_on_hyphens=False) for s in lines]
-            page.append("\n".join([f"## {noun[0].upper()}{noun[1:]}: {says}", *wrapped, ""]))
+        lines = [f"- `rc.{name}`: {as_text(first_line(name))}" for name in names]
+        wrapped = [textwrap.fill(s, 100, subsequent_indent="  ", break_on_hyphens=False) for s in lines]
+        page.append("\n".join([f"## {noun[0].upper()}{noun[1:]}: {says}", *wrapped, ""]))
     return "\n".join(page)
 
 
@@ -82,18 +77,11 @@ def test_the_stub_names_what_is_offered():
     listed = [name for names in groups().values() for name in names]
     assert len(listed) == len(set(listed))
     assert set(listed) == {*rc._WHERE, *rc._MODULES}
-    assert set(dir(rc)) == {*listed, "__version__"} - set(leaving())
+    assert set(dir(rc)) == {*listed, "__version__"}
 
 
 def test_there_are_few_names():
     assert len(dir(rc)) <= MOST, "offer a rare name from its module instead"
-
-
-def test_names_that_leave_are_only_those_that_experiments_still_say():
-    text = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "experiments").rglob("*.py"))
-    idle = [name for name in leaving() if not re.search(rf"\brc\.{name}\b", text)]
-    assert not idle, "no experiment says these any more: take them out of __init__.pyi"
-    assert len(leaving()) <= MOST_LEAVING, "new code imports such names from their modules"
 
 
 @pytest.mark.parametrize("name", sorted(rc._WHERE))

@@ -13,6 +13,7 @@ from recombine import engine
 from recombine.engine import catalogue
 from recombine.experiments.redhardt2025 import data, decoding, figures, law, more_modules, shared, size, students
 from recombine.table import modern
+from recombine.tasks import modules
 from recombine.train.monitor import Monitor
 
 NAMES = [name for name in catalogue.names() if name.startswith("redhardt2025/")]
@@ -39,7 +40,7 @@ def test_settings_of_an_experiment_become_those_of_its_students():
 
 
 def test_a_support_without_a_module_is_not_connected():
-    masks = rc.masks(4, 2)
+    masks = modules.masks(4, 2)
     whole = shared.described(masks, np.ones(len(masks), bool))
     assert (whole["covers"], whole["connected"], whole["pairs"], whole["share"]) == (1, 1, 1, 1)
     without = shared.described(masks, masks[:, -1] == 0)

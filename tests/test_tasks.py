@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.tasks.bumps import intensity
 
 
 def pictures(task: rc.Task) -> rc.Record:
@@ -35,7 +36,7 @@ def test_an_empty_answer_has_the_error_that_the_width_of_a_bump_predicts():
 def test_dark_is_one_minus_bright():
     bright, dark = (pictures(rc.bumps(8, rc.one_hot(8), dark=d)) for d in (False, True))
     assert np.allclose(bright.y + dark.y, 1.0)
-    assert np.allclose(rc.intensity(dark.y, dark=True), bright.y, atol=1e-6)
+    assert np.allclose(intensity(dark.y, dark=True), bright.y, atol=1e-6)
 
 
 def test_a_stripe_is_a_bump_without_its_other_coordinate():

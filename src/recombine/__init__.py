@@ -15,7 +15,6 @@ from typing import Any
 __version__ = "0.1.0"
 
 _STUB = Path(__file__).with_suffix(".pyi")
-_LEAVING = "# leaving"
 
 
 def _read(stub: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -34,8 +33,8 @@ def _read(stub: str) -> tuple[dict[str, str], dict[str, str]]:
 
 _TEXT = _STUB.read_text(encoding="utf-8")
 _WHERE, _MODULES = _read(_TEXT)
-_SHOWN = [name for names in _read(_TEXT.partition(_LEAVING)[0]) for name in names]
-__all__ = sorted([*_SHOWN, "__version__"])  # noqa: PLE0605
+
+__all__ = sorted([*_WHERE, *_MODULES, "__version__"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

@@ -179,50 +179,6 @@ from recombine import plots as _plots
 from recombine.splits import modules as _supports
 from recombine.encodings import tasks as _task_encodings
 
-# leaving: said by experiments whose results are kept with a hash of their code; not for new code
-from recombine.cppn.complexity import COMPLEXITIES as COMPLEXITIES
-from recombine.cppn.network import from_weights as from_weights
-from recombine.cppn.prune.magnitude import alive as alive
-from recombine.cppn.prune.magnitude import at_random as at_random
-from recombine.cppn.prune.magnitude import count as count
-from recombine.cppn.prune.magnitude import magnitude as magnitude
-from recombine.cppn.prune.magnitude import rewound as rewound
-from recombine.cppn.prune.magnitude import wanda as wanda
-from recombine.cppn.prune.rewire import narrowed as narrowed
-from recombine.cppn.prune.rewire import rewired as rewired
-from recombine.cppn.prune.rewire import wired as wired
-from recombine.cppn.prune.similarity import similar_links as similar_links
-from recombine.cppn.prune.similarity import similar_units as similar_units
-from recombine.cppn.prune.units import taylor_units as taylor_units
-from recombine.cppn.sweep.compare import inside as inside
-from recombine.cppn.sweep.compare import probability_of_superiority as probability_of_superiority
-from recombine.cppn.sweep.rotate import rotated as rotated
-from recombine.cppn.sweep.scores import score as score
-from recombine.measures.anova import anova_energies as anova_energies
-from recombine.measures.bands import horizontal_share as horizontal_share
-from recombine.measures.bands import vertical_share as vertical_share
-from recombine.measures.geometry import factorisation_from_zero as factorisation_from_zero
-from recombine.measures.pf import pf_coefficient as pf_coefficient
-from recombine.measures.prediction import by_log_line as by_log_line
-from recombine.measures.prediction import by_mean as by_mean
-from recombine.measures.prediction import predict_left_out as predict_left_out
-from recombine.measures.probe import reader as reader
-from recombine.models.rendering import tables as tables
-from recombine.models.student import decays as decays
-from recombine.recording.jacobians import additive as additive
-from recombine.tasks.bumps import intensity as intensity
-from recombine.tasks.hyperteacher import widths as widths
-from recombine.tasks.mnist import load_digit as load_digit
-from recombine.tasks.modules import masks as masks
-from recombine.tasks.preferences import episode_accuracy as episode_accuracy
-from recombine.tasks.rotation import drawn_four as drawn_four
-from recombine.theory.construction import Hyperteacher as Hyperteacher
-from recombine.theory.construction import construct as construct
-from recombine.theory.construction import error_bound as error_bound
-from recombine.theory.sparsity import sparsity as sparsity
-from recombine.theory.volume import PURE as PURE
-from recombine.theory.volume import log_volume_ratio as log_volume_ratio
-
 designed = _designed
 gallery = _gallery
 plots = _plots

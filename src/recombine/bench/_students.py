@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 import recombine as rc
+from recombine.tasks.hyperteacher import widths
 from recombine.train.monitor import Monitor, Progress
 from recombine.train.population import footprint
 
@@ -54,7 +55,7 @@ def work(
     tasks: int = 128,
 ) -> Work:
     family = task(modules, size, samples)
-    inputs, outputs = rc.widths(family)
+    inputs, outputs = widths(family)
     split = rc.Split(family.combinations, rc.supports.random(family.combinations[:, 1:], 0.25, jax.random.key(1)))
     optimiser = partial(rc.adamw, moments=None if compute == jnp.float32 else compute)
     recipe = rc.Recipe(steps, tasks, optimiser, compute=compute, chunks=chunks)

@@ -8,6 +8,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.do2026.targets import FEATURES, OWN
+from recombine.measures.prediction import by_log_line, by_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,7 @@ def gains(found: pd.DataFrame, feature: str) -> pd.DataFrame:
     if len(found) < 3:
         return pd.DataFrame(np.nan, index=found.index, columns=list(MEANS))
     x, y, once = found[feature].to_numpy(float), found["best"].to_numpy(float), np.ones(len(found))
-    guesses = rc.by_log_line(x, y, once), rc.by_mean(x, y, once), rc.by_log_line(0 * x, y, once)
+    guesses = by_log_line(x, y, once), by_mean(x, y, once), by_log_line(0 * x, y, once)
     line, *means = (np.abs(guess - y) for guess in guesses)
     return pd.DataFrame({name: mean - line for name, mean in zip(MEANS, means, strict=True)}, index=found.index)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.prune.similarity import similar_units
 from recombine.experiments.pictures import compare, scoring, shared
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     target = round(settings.share * shared.size(dense))
     diverged = dense.diverged_at >= 0
     models = zip(shared.members(dense), diverged, strict=True)
-    start = shared.stacked([m if gone else rc.similar_units(m, x, target=target) for m, gone in models])
+    start = shared.stacked([m if gone else similar_units(m, x, target=target) for m, gone in models])
     steps = settings.retraining
     pruned = shared.train(settings, goal, make, cell.members, steps=steps, start=start, monitor=monitor, label="pruned")
     return rows_of(cell, dense, "dense", monitor=monitor) + rows_of(cell, pruned, "pruned", monitor=monitor)

@@ -11,6 +11,7 @@ import recombine as rc
 from recombine.experiments.do2026.best import best, curves
 from recombine.experiments.do2026.targets import FEATURES, OWN
 from recombine.experiments.pictures import figures
+from recombine.measures.prediction import by_log_line, predict_left_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
     place.set(xlabel=f"depth predicted from {feature}", ylabel="best depth")
     if len(found) < 3:
         return
-    said = rc.predict_left_out(found[feature], found["best"], rc.by_log_line)
+    said = predict_left_out(found[feature], found["best"], by_log_line)
     dots(place, found.assign(said=said.predicted), "said")
     ends = [found["best"].min(), found["best"].max()]
     place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)

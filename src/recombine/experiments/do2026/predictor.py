@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.prune.similarity import similar_units
 from recombine.experiments.do2026 import predicted
 from recombine.experiments.do2026.best import (
     AGAIN,
@@ -101,7 +102,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     dense, x = train(settings.steps, "dense"), rc.grid(settings.size)
     target = round(settings.share * shared.size(dense))
     each = zip(shared.members(dense), dense.diverged_at, strict=True)
-    start = scoring.in_threads(lambda one: rc.similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
+    start = scoring.in_threads(lambda one: similar_units(one[0], x, target=target) if one[1] < 0 else one[0], each)
     pruned = train(settings.retraining, "pruned", shared.stacked(start))
     return rows_of(cell, dense, pruned, [(every[place], seed) for place, seed in who], monitor=monitor)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.prune.rewire import narrowed
 from recombine.experiments.do2026 import prunings
 from recombine.experiments.do2026.chosen_masks import FIRST, MASKS, able, among_able, half_of, matters, pulled
 from recombine.experiments.do2026.prunings import (
@@ -96,7 +97,7 @@ def narrow(case: Case, size: int) -> list[dict]:
     cell, goal = case.cell, case.goal
     settings, rows = cell.settings, []
     for number, share in enumerate(settings.shares, start=1):
-        make = shared.dense(goal, mix=rc.narrowed(goal.model, round(share * size)))
+        make = shared.dense(goal, mix=narrowed(goal.model, round(share * size)))
         steps, label = settings.steps + number * settings.retraining, f"narrow-{number}"
         run = shared.train(settings, goal, make, cell.members, steps=steps, monitor=case.monitor, label=label)
         rows += rows_of(case, run, [NARROW], number)

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import recombine as rc
+from recombine.cppn.prune.magnitude import at_random, magnitude, rewound, wanda
+from recombine.cppn.prune.similarity import similar_links, similar_units
+from recombine.cppn.prune.units import taylor_units
 
 SIMILAR, LINKS = "SP (units)", "SP (links)"
 TICKET, WANDA, TAYLOR = "lottery ticket", "Wanda", "LLM-Pruner"
@@ -32,18 +34,18 @@ Method = Callable[[Case, int], Any]
 
 
 def _similar(case: Case, target: int):
-    return rc.similar_units(case.trained, case.x, target=target)
+    return similar_units(case.trained, case.x, target=target)
 
 
 METHODS: dict[str, Method] = {
     SIMILAR: _similar,
-    LINKS: lambda case, target: rc.similar_links(case.trained, case.x, target=target),
-    TICKET: lambda case, target: rc.rewound(rc.magnitude(case.trained, target), case.born),
-    WANDA: lambda case, target: rc.wanda(case.trained, case.x, target),
-    TAYLOR: lambda case, target: rc.taylor_units(case.trained, case.loss, target),
-    RANDOM: lambda case, target: rc.at_random(case.trained, case.rng, target),
-    POOLED: lambda case, target: rc.at_random(case.trained, case.rng, target, pooled=True),
-    FRESH: lambda case, target: rc.rewound(_similar(case, target), case.born),
+    LINKS: lambda case, target: similar_links(case.trained, case.x, target=target),
+    TICKET: lambda case, target: rewound(magnitude(case.trained, target), case.born),
+    WANDA: lambda case, target: wanda(case.trained, case.x, target),
+    TAYLOR: lambda case, target: taylor_units(case.trained, case.loss, target),
+    RANDOM: lambda case, target: at_random(case.trained, case.rng, target),
+    POOLED: lambda case, target: at_random(case.trained, case.rng, target, pooled=True),
+    FRESH: lambda case, target: rewound(_similar(case, target), case.born),
 }
 """Those that start from a dense network's shapes, so that all retrain in one compiled program."""
 

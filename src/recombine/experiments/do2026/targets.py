@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.complexity import COMPLEXITIES
 from recombine.experiments.pictures import shared
 
 FEATURES = ("PNG ratio", "waves", "squares")
@@ -40,4 +41,4 @@ def goals(settings: Any) -> list[Goal]:
 def facts(target: Any) -> dict[str, Any]:
     """What is known of a target of 256 pixels; its own depth is that of the network that drew it, if one did."""
     known = {"goal": target.name, "kind": target.kind, OWN: float(np.log(target.depth or np.nan))}
-    return known | {name: float(rc.COMPLEXITIES[name](target.picture)) for name in FEATURES}
+    return known | {name: float(COMPLEXITIES[name](target.picture)) for name in FEATURES}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.network import from_weights
 from recombine.experiments.pictures import shared
 
 
@@ -79,4 +80,4 @@ def told(model: Any, count: int) -> list[Any]:
     first, *others = (np.asarray(w) for w in model.weights)
     values = np.linspace(-1, 1, count)
     starts = [first[:4] + np.outer([0, 0, 0, 1], value * first[4]) for value in values]
-    return [rc.from_weights(model.mix, [start, *others]) for start in starts]
+    return [from_weights(model.mix, [start, *others]) for start in starts]

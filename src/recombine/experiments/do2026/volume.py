@@ -15,6 +15,8 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.seeds import Seeded
+from recombine.theory import volume as theory
+from recombine.theory.volume import log_volume_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +85,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def size(cell: rc.Cell) -> dict[str, float]:
     """Width and depth, and the share of compositional wirings that the count gives them."""
-    ratio = rc.log_volume_ratio(rc.PURE, cell.width, cell.depth, primitives=cell.settings.parts)
+    ratio = log_volume_ratio(theory.PURE, cell.width, cell.depth, primitives=cell.settings.parts)
     return {"width": cell.width, "depth": cell.depth, "log_ratio": ratio}
 
 
@@ -207,7 +209,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     places = picture.subplots(1, 3)
     counted = np.array(
         [
-            [rc.log_volume_ratio(rc.PURE, w, d, primitives=settings.parts) for w in settings.widths]
+            [log_volume_ratio(theory.PURE, w, d, primitives=settings.parts) for w in settings.widths]
             for d in settings.depths
         ]
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.prune.rewire import rewired, wired
 from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ def started(settings: Settings, goal: shared.Goal, kind: str, fresh: Any, seed: 
     if kind == DENSE:
         return fresh
     if kind == REWIRED:
-        wiring = rc.rewired(wiring, rc.rng(settings.seed, "rewiring", seed))
-    return rc.wired(fresh, wiring, copies_at_one=True, by_fan_in=True, signs=kind == SIGNED)
+        wiring = rewired(wiring, rc.rng(settings.seed, "rewiring", seed))
+    return wired(fresh, wiring, copies_at_one=True, by_fan_in=True, signs=kind == SIGNED)
 
 
 def controls(settings: Settings) -> list[dict]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.sweep import compare as pair
+from recombine.cppn.sweep import rotate
 from recombine.experiments.kumar2025 import figures as own
 from recombine.experiments.kumar2025.figures import DESIGNED, OTHERS, ROTATED, TRAINED
 from recombine.experiments.pictures import compare, figures, scoring, shared
@@ -81,15 +83,15 @@ def measured(
     from recombine.cppn.sweep.scores import features
 
     taken = features(model, settings.size, weights=settings.n_weights, seed=seed)
-    inside = rc.inside(model, settings.size, taken=taken)
-    more = {} if designed is None else rc.probability_of_superiority(designed, inside)
+    inside = pair.inside(model, settings.size, taken=taken)
+    more = {} if designed is None else pair.probability_of_superiority(designed, inside)
     found = scoring.scored(settings, goal, model, seed, taken=taken)
     return found | {f"auc_{name}": value for name, value in more.items()}, inside
 
 
 def without_training(settings: Settings, goal: shared.Goal, seed: int) -> dict[str, tuple[str, Any]]:
     """By kind, system and network: the designed one rotated by this seed, and one that others trained, if there is."""
-    rotated = rc.rotated(goal.model, rc.key(settings.seed, "rotation", seed))
+    rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation", seed))
     found = {ROTATED: ("rotated", rotated)}
     return found | ({OTHERS: (OTHERS, goal.trained)} if goal.trained is not None else {})
 

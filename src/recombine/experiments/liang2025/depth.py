@@ -15,6 +15,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
+from recombine.recording.jacobians import additive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,7 @@ def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
     held_out = ~rc.square(places.reshape(-1, 2), settings.low, settings.high).train.reshape(places.shape[:2])
     rows = [
         (
-            rc.additive(layer.energies),
+            additive(layer.energies),
             rc.factorisation(layer.g),
             rc.hole_depth(rc.log_volume(layer.g), held_out, ~held_out),
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025.shared import HoleSettings
+from recombine.measures.geometry import factorisation_from_zero
 
 # A measure, and in which direction it is expected to go with composing: stated before any run.
 EXPECTED = {
@@ -69,7 +70,7 @@ def shapes(settings: HoleSettings, acts: np.ndarray) -> dict[str, float]:
     metrics = [rc.metric(*rc.finite_differences(acts[strip])) for strip in strips(settings)]
     return {
         "additive": float(np.mean([rc.additive_share(acts[strip]) for strip in strips(settings)])),
-        "factorised": float(np.mean([rc.factorisation_from_zero(g) for g in metrics])),
+        "factorised": float(np.mean([factorisation_from_zero(g) for g in metrics])),
         "volume_spread": float(np.mean([np.std(rc.log_volume(g)) for g in metrics])),
     }
 

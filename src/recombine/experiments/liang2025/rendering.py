@@ -17,6 +17,8 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import corner, figures
+from recombine.measures.bands import horizontal_share, vertical_share
+from recombine.models.rendering import tables as tables_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,14 +92,14 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def measures(settings: Settings, models, answers: list[rc.Record]) -> list[dict]:
     """Error and peak accuracy of each network's answers, and the shape of the pictures that it has stored."""
-    tables = rc.tables(models)
+    tables = tables_of(models)
     stored = [{name: a[i] for name, a in tables.items()} for i in range(len(answers))]
     return [corner.measures(settings, a) | embedding(settings, s) for a, s in zip(answers, stored, strict=True)]
 
 
 def embedding(settings: Settings, stored: dict[str, np.ndarray]) -> dict:
     """How far the stored pictures are bands, how many modes they use, and one of them from the held-out range."""
-    bands = (rc.vertical_share(stored["map_x"]) + rc.horizontal_share(stored["map_y"])) / 2
+    bands = (vertical_share(stored["map_x"]) + horizontal_share(stored["map_y"])) / 2
     rank = float(np.mean(rc.effective_rank(stored["lambda_x"])))
     return {"bands": bands, "rank": rank, "picture": stored["map_x"][(settings.start + settings.size) // 2]}
 
@@ -108,7 +110,7 @@ def controls(settings: Settings) -> list[dict]:
     bands = np.broadcast_to(np.eye(settings.size)[:, None, :], (settings.size,) * 3)
     noise = rc.rng(settings.seed, "noise").normal(size=bands.shape)
     for row in known:
-        row["bands"] = rc.vertical_share(bands if row["system"] == "perfect" else noise)
+        row["bands"] = vertical_share(bands if row["system"] == "perfect" else noise)
     born = corner.initial_models(settings, rendering(settings))
     untrained = measures(settings, born, corner.answers(settings, born))[0]
     return [*known, {"system": "untrained", "seed": 0} | untrained]

@@ -19,6 +19,8 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.liang2025 import figures
 from recombine.experiments.seeds import Seeded
+from recombine.tasks.mnist import load_digit
+from recombine.tasks.rotation import drawn_four
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +71,8 @@ def cells(settings: Settings) -> list[rc.Cell]:
 def digit(settings: Settings) -> np.ndarray:
     """The picture that is rotated: the synthetic 4, or the first 4 of the user's own files."""
     if not settings.images:
-        return rc.drawn_four()
-    picture = rc.load_digit(Path(settings.images), Path(settings.labels))
+        return drawn_four()
+    picture = load_digit(Path(settings.images), Path(settings.labels))
     if picture.shape[0] != picture.shape[1]:
         raise rc.UserError(f"a picture to rotate is square, those of {settings.images} are {picture.shape}")
     return picture

@@ -15,6 +15,7 @@ import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt, train
 from recombine.experiments.liang2025.stripes import Settings as StripeSettings
+from recombine.measures.pf import pf_coefficient
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def superposition_scores(settings: Settings, answer: rc.Record, seed: int) -> di
         "r_shuffled": score.r_shuffled,
         "r_truth": score.r_truth,
         "schmidt_rank": float(rc.effective_rank(rc.schmidt_values(kernel, answer.z))),
-        "pf": rc.pf_coefficient(kernel, answer.z),
+        "pf": pf_coefficient(kernel, answer.z),
         "or_agreement": rc.agreement(likeness, rc.or_kernel(cells, known, soft)),
         "and_agreement": rc.agreement(likeness, rc.and_kernel(cells, known, soft)),
         "sums": sums[shared.example_cells(inside)],

@@ -16,6 +16,7 @@ from recombine.experiments.liang2025 import figures, shared
 from recombine.experiments.liang2025.amounts import Settings as AmountSettings
 from recombine.experiments.liang2025.amounts import condition, encoding, training_sets
 from recombine.experiments.liang2025.stripes import DONUT
+from recombine.measures.anova import anova_energies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,7 @@ def controls(settings: Settings) -> list[dict]:
     }
 
     def energies(units: np.ndarray) -> dict[str, np.ndarray]:
-        parts = rc.anova_energies(rc.on_grid(truth, units))
+        parts = anova_energies(rc.on_grid(truth, units))
         return {"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])}
 
     network = shared.initial_models(settings, shared.decoder(settings, settings.depth, encoding(settings)))

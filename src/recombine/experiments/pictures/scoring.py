@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.prune.magnitude import alive, count
+from recombine.cppn.sweep import rotate
+from recombine.cppn.sweep.scores import score
 from recombine.experiments.pictures import compare
 from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, error, goals
+from recombine.theory.sparsity import sparsity
 
 _NUMBERS = ("mse", "log_mse", "scored_mse", "draws", "R", "map_zip", "purity", "distinct_share", "participation_ratio")
 UNKNOWN = dict.fromkeys((*_NUMBERS, "even_share", "redundancy", "reached_at"), np.nan)
@@ -81,13 +85,13 @@ def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int, taken: 
     `draws` says whether its error is as low as the gate. From features that were taken of it, if given.
     """
     mse = error(settings, goal, model)
-    found = rc.score(model, settings.size, weights=settings.n_weights, seed=seed, taken=taken)
+    found = score(model, settings.size, weights=settings.n_weights, seed=seed, taken=taken)
     by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
     layers = by_layer["redundancy_by_layer"]
     found["redundancy"] = float(layers[np.isfinite(layers)].mean()) if np.isfinite(layers).any() else np.nan
     fit = off(mse) | {"scored_mse": mse, "draws": float(mse <= (1 + compare.SLACK) * compare.GATE)}
-    live = rc.sparsity([np.asarray(w) for w in model.weights])["live_links"]
-    size = {"weights": float(rc.count(model)), "live": float(live), "alive": float(rc.alive(model)[2])}
+    live = sparsity([np.asarray(w) for w in model.weights])["live_links"]
+    size = {"weights": float(count(model)), "live": float(live), "alive": float(alive(model)[2])}
     return fit | size | found | by_layer
 
 
@@ -103,7 +107,7 @@ def controls(settings: PictureSettings, make: Callable[[Goal], Callable[[Any], A
     """For each picture, scored alike: the designed network, the same rotated (it draws the same), one untrained."""
     rows = []
     for goal in goals(settings).values():
-        rotated = rc.rotated(goal.model, rc.key(settings.seed, "rotation"))
+        rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation"))
         systems = {"designed": goal.model, "rotated": rotated, "untrained": untrained(settings, make(goal))}
         rows += known_rows(settings, goal, systems)
     return rows

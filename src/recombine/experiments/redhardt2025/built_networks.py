@@ -10,6 +10,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import shared
+from recombine.theory.construction import Hyperteacher, construct, error_bound
 
 if TYPE_CHECKING:
     from recombine.experiments.redhardt2025.construction import Settings
@@ -22,7 +23,7 @@ def teacher(settings: Settings, modules: int, seed: int):
     """The teacher of a seed, the same that students learn from, as the construction takes it."""
     taught = replace(rc.teacher_of(shared.family(settings, 1)), modules=modules, teachers=seed + 1)
     layer = taught.weights.layers[0][-modules:].astype(float)
-    return rc.Hyperteacher(layer[:, :-1], layer[:, -1], taught.weights.read_out[-1].astype(float), settings.max_active)
+    return Hyperteacher(layer[:, :-1], layer[:, -1], taught.weights.read_out[-1].astype(float), settings.max_active)
 
 
 def questions(settings: Settings, modules: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -41,12 +42,12 @@ def built(settings: Settings, modules: int, seed: int, monitor) -> list[dict]:
     it, (z, x) = teacher(settings, modules, seed), questions(settings, modules, seed)
     y, rows = it(z, x), []
     for pieces in settings.pieces:
-        network = rc.construct(it, pieces)
+        network = construct(it, pieces)
         answer = rc.Record(z, x, y[:, None], network(z, x)[:, None])
         if pieces == AT:
             monitor.recorded(f"built-{modules}-{seed}", answer)
         who = {"system": "network", "condition": "built", "modules": modules, "pieces": pieces, "seed": seed}
-        size = {"hidden": network.hidden, "neurons": network.neurons, "bound": rc.error_bound(it, pieces)}
+        size = {"hidden": network.hidden, "neurons": network.neurons, "bound": error_bound(it, pieces)}
         rows.append(who | size | errors(answer))
     return rows
 

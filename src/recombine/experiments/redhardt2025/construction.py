@@ -13,6 +13,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import built_networks, figures, shared, students
+from recombine.theory.construction import construct
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +123,7 @@ def controls(settings: Settings) -> list[dict]:
     wrong = replace(it, modules=np.roll(it.modules, 1, axis=0))
     mixed_up = [
         {"system": "modules mixed up", "modules": settings.modules, "pieces": n, "seed": 0}
-        | built_networks.errors(rc.Record(z, x, y[:, None], rc.construct(wrong, n)(z, x)[:, None]))
+        | built_networks.errors(rc.Record(z, x, y[:, None], construct(wrong, n)(z, x)[:, None]))
         for n in settings.pieces
     ]
     exact = {"system": "the teacher", "seed": 0, "error": float(np.abs(np.asarray(heard) - y).max())}

@@ -14,6 +14,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import figures, shared, students
+from recombine.tasks import modules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,7 @@ def cells(settings: Settings) -> list[rc.Cell]:
 def family(settings: Settings, max_active: int, teachers: int) -> rc.Task:
     """Every teacher that scales by 1 / sqrt(max_active), with all masks of up to max_active + more modules."""
     base = shared.family(students.with_changes(settings, max_active=max_active), teachers)
-    each = rc.masks(settings.modules, max_active + settings.more).astype(np.int16)
+    each = modules.masks(settings.modules, max_active + settings.more).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))
     rows = np.column_stack([who, np.tile(each, (teachers, 1))])
     return rc.Task(f"{base.name}, asked up to {max_active + settings.more}", rows, base.sample)

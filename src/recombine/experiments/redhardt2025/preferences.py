@@ -16,6 +16,8 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.redhardt2025 import planners, shared, students
 from recombine.experiments.seeds import Seeded
+from recombine.tasks.hyperteacher import widths
+from recombine.tasks.preferences import episode_accuracy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +121,7 @@ def shown(settings: Settings, masks: np.ndarray, seed: int) -> dict[str, np.ndar
 
 def student(settings: Settings, task: rc.Task):
     """How a student of these walks is made: five actions to choose from."""
-    return shared.maker(rc.widths(task)[0], 5, settings.width, settings.depth)
+    return shared.maker(widths(task)[0], 5, settings.width, settings.depth)
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
@@ -155,7 +157,7 @@ def measured(masks: np.ndarray, chosen: np.ndarray, seen: rc.Record, unseen: rc.
 
 def accuracies(name: str, record: rc.Record) -> dict[str, float]:
     """The share of right steps, and of episodes that are right throughout."""
-    return {f"step_{name}": rc.step_accuracy(record), f"episode_{name}": rc.episode_accuracy(record)}
+    return {f"step_{name}": rc.step_accuracy(record), f"episode_{name}": episode_accuracy(record)}
 
 
 def controls(settings: Settings) -> list[dict]:

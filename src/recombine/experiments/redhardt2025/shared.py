@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.measures.probe import reader
+from recombine.models.student import decays
+from recombine.tasks.hyperteacher import widths
 
 if TYPE_CHECKING:
     from recombine.experiments.redhardt2025.students import SharedSettings, WithHeldOut, WithPrecision
@@ -70,7 +73,7 @@ def on_matrices(cosine: bool, moments: Any, dials: Mapping[str, Any], steps: int
 
     schedule = optax.cosine_decay_schedule(1.0, steps, alpha=0.02) if cosine else optax.constant_schedule(1.0)
     return optax.chain(
-        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=rc.decays, mu_dtype=moments),
+        optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=decays, mu_dtype=moments),
         optax.scale_by_schedule(schedule),
     )
 
@@ -86,7 +89,7 @@ def arithmetic(cosine: bool, precision: str) -> dict[str, Any]:
 
 def student(settings: SharedSettings, task: rc.Task):
     """How the paper's student is made for a task."""
-    return maker(*rc.widths(task), settings.width, settings.depth)
+    return maker(*widths(task), settings.width, settings.depth)
 
 
 @cache
@@ -193,7 +196,7 @@ def answers(seen: rc.Record, other: rc.Record) -> dict:
     """
     half = len(seen) // 2
     fitting, rest = seen.where(np.arange(half)), seen.where(np.arange(half, len(seen)))
-    readers = [rc.reader(a, fitting.z) for a in layers(fitting)]
+    readers = [reader(a, fitting.z) for a in layers(fitting)]
 
     def read(part: rc.Record) -> np.ndarray:
         return np.array([score(a, part.z) for score, a in zip(readers, layers(part), strict=True)])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import figures, shared, students
+from recombine.tasks.hyperteacher import widths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +93,7 @@ MLP, TRANSFORMER, HYPERNETWORK = "MLP", "transformer", "hypernetwork"
 
 
 def transformer(settings: Settings, task: rc.Task):
-    inputs, outputs = rc.widths(task)
+    inputs, outputs = widths(task)
     return lambda key: rc.InContextTransformer(
         inputs - settings.size,
         settings.size,
@@ -106,7 +107,7 @@ def transformer(settings: Settings, task: rc.Task):
 
 
 def hypernetwork(settings: Settings, task: rc.Task):
-    inputs, outputs = rc.widths(task)
+    inputs, outputs = widths(task)
     return lambda key: rc.Hypernetwork(inputs - settings.size, settings.size, outputs, width=settings.written, key=key)
 
 
