@@ -215,9 +215,9 @@ def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
     said = io.StringIO()
     shown = ProgressMonitor(Console(file=said), "two runs")
     shown.begin(1, 0)
-    shown.cell(1, "")
+    cell = shown.cell(1, "")
     for done in (100, 200, 100, 200):
-        shown.chunk("fit", Progress(done, 200, 3, 0.1), dict)
+        cell.chunk("fit", Progress(done, 200, 3, 0.1), dict)
     lines = [line for line in said.getvalue().splitlines() if "steps/s" in line]
     assert len(lines) == 2
     assert "-" not in "".join(lines).replace("e-", "")
@@ -227,12 +227,12 @@ def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
     before = signal.getsignal(signal.SIGINT)
     shown = ProgressMonitor(Console(file=io.StringIO()), "a run")
     shown.begin(1, 0)
-    shown.cell(1, "")
+    cell = shown.cell(1, "")
     with contextlib.suppress(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
     with pytest.raises(KeyboardInterrupt):
-        shown.chunk("fit", Progress(1, 2, 3, 0.1), dict)
+        cell.chunk("fit", Progress(1, 2, 3, 0.1), dict)
     shown.end()
     assert signal.getsignal(signal.SIGINT) == before
 

@@ -32,6 +32,12 @@ def largest_divisor(members: int, at_most: int) -> int:
 
 
 _own = {"kernels": True}
+_shared = {"by": 1}
+
+
+def share_memory(populations: int) -> None:
+    """For this process: so many populations are trained at a time, and plan with an equal share of memory each."""
+    _shared["by"] = populations
 
 
 def use_own_kernels(wanted: bool) -> None:
@@ -45,8 +51,9 @@ def own_kernels() -> bool:
 
 
 def device_memory() -> int | None:
-    """The bytes that the default accelerator lends us; None on a CPU, or where it does not say."""
+    """The bytes that the default accelerator lends a population; None on a CPU, or where it does not say."""
     device = jax.local_devices()[0]
     if device.platform == "cpu":
         return None
-    return (device.memory_stats() or {}).get("bytes_limit")
+    limit = (device.memory_stats() or {}).get("bytes_limit")
+    return limit and limit // _shared["by"]

@@ -27,7 +27,7 @@ _LINE_EVERY = 10.0  # seconds between lines in a log
 
 
 class ProgressMonitor(Monitor):
-    """Cell x of y, steps per second and the time left."""
+    """Which cells of a run are computed, and a way to stop them all."""
 
     def __init__(self, console: Console, title: str):
         self.console, self.title = console, title
@@ -36,8 +36,7 @@ class ProgressMonitor(Monitor):
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(), console=console, transient=True,
         )  # fmt: skip
-        self.cells, self.began, self.said, self.first, self.last = 0, 0.0, 0.0, -1, 0
-        self.task: TaskID | None = None
+        self.cells = 0
         self.interrupted = False
         self.before: Any = None
 
@@ -54,45 +53,14 @@ class ProgressMonitor(Monitor):
         self.interrupted = True
         raise KeyboardInterrupt
 
-    def _heed(self) -> None:
-        """Stop if an interrupt was lost: one that comes while a library cleans up is swallowed there."""
+    def heed(self) -> None:
+        """Stop if interrupted: the signal reaches one thread only, and a library that cleans up may swallow it."""
         if self.interrupted:
             raise KeyboardInterrupt
 
-    def cell(self, number: int, label: str) -> None:
-        self._heed()
-        self.first, self.began, self.said = -1, time.monotonic(), time.monotonic()
-        self.name = f"cell {number} of {self.cells}" + (f" ({label})" if label else "")
-        if self.live:
-            if self.task is not None:
-                self.bar.remove_task(self.task)
-            self.task = self.bar.add_task(escape(self.name), total=None, rate="compiling")
-        else:
-            self.console.print(f"  {escape(self.name)}", highlight=False)
-
-    def chunk(self, label: str, progress: Chunk, state: Callable[[], Any]) -> None:
-        self._heed()
-        now = time.monotonic()
-        if self.first < 0 or progress.done <= self.last:  # a run's first chunk compiles: measure from its end
-            self.first, self.began = progress.done, now
-        self.last = progress.done
-        rate = (progress.done - self.first) / max(now - self.began, 1e-9)
-        said = f"{rate:,.1f} steps/s x {progress.members} networks, loss {progress.loss:.2g}" if rate else "compiled"
-        if self.live and self.task is not None:
-            self.bar.update(self.task, total=progress.steps, completed=progress.done, rate=said)
-        elif now - self.said > _LINE_EVERY or progress.done == progress.steps:
-            left = f", {(progress.steps - progress.done) / rate:.0f} s left" if rate else ""
-            self.console.print(f"    step {progress.done} of {progress.steps}, {said}{left}", highlight=False)
-            self.said = now
-
-    def measured(self, done: int, networks: int) -> None:
-        self._heed()
-        now = time.monotonic()
-        if self.live and self.task is not None:
-            self.bar.update(self.task, total=networks, completed=done, rate="networks measured")
-        elif now - self.said > _LINE_EVERY:
-            self.console.print(f"    measured {done} of {networks} networks", highlight=False)
-            self.said = now
+    def cell(self, number: int, label: str) -> Monitor:
+        self.heed()
+        return CellProgress(self, f"cell {number} of {self.cells}" + (f" ({label})" if label else ""))
 
     def note(self, text: str) -> None:
         self.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
@@ -101,6 +69,50 @@ class ProgressMonitor(Monitor):
         self.bar.stop()
         if self.before is not None:
             signal.signal(signal.SIGINT, self.before)
+
+
+class CellProgress(Monitor):
+    """How one cell goes: steps per second, the time left, networks measured."""
+
+    def __init__(self, run: ProgressMonitor, name: str):
+        self.run, self.short = run, name.partition(" of ")[0]  # lines of several cells may be mixed
+        self.began = self.said = time.monotonic()
+        self.first, self.last = -1, 0
+        self.task: TaskID | None = run.bar.add_task(escape(name), total=None, rate="compiling") if run.live else None
+        if self.task is None:
+            self._say(name, indent=2)
+
+    def chunk(self, label: str, progress: Chunk, state: Callable[[], Any]) -> None:
+        self.run.heed()
+        now = time.monotonic()
+        if self.first < 0 or progress.done <= self.last:  # a run's first chunk compiles: measure from its end
+            self.first, self.began = progress.done, now
+        self.last = progress.done
+        rate = (progress.done - self.first) / max(now - self.began, 1e-9)
+        said = f"{rate:,.1f} steps/s x {progress.members} networks, loss {progress.loss:.2g}" if rate else "compiled"
+        if self.task is not None:
+            self.run.bar.update(self.task, total=progress.steps, completed=progress.done, rate=said)
+        elif now - self.said > _LINE_EVERY or progress.done == progress.steps:
+            left = f", {(progress.steps - progress.done) / rate:.0f} s left" if rate else ""
+            self._say(f"{self.short}: step {progress.done} of {progress.steps}, {said}{left}")
+
+    def measured(self, done: int, networks: int) -> None:
+        self.run.heed()
+        if self.task is not None:
+            self.run.bar.update(self.task, total=networks, completed=done, rate="networks measured")
+        elif time.monotonic() - self.said > _LINE_EVERY:
+            self._say(f"{self.short}: measured {done} of {networks} networks")
+
+    def note(self, text: str) -> None:
+        self.run.note(text)
+
+    def finished(self) -> None:
+        if self.task is not None:
+            self.run.bar.remove_task(self.task)
+
+    def _say(self, text: str, indent: int = 4) -> None:
+        self.run.console.print(" " * indent + escape(text), highlight=False)
+        self.said = time.monotonic()
 
 
 class Diverged(NamedTuple):
@@ -136,6 +148,12 @@ def what_diverged(found: Diverged, settings: Any) -> str:
     return f"{found.lost} of {found.networks} networks diverged, {when}: try {advice}"
 
 
+def time_split(result: Result) -> str:
+    """What a run took, beside what the training in it takes at the speed it ran at, without anything around it."""
+    taken, training = result.taken, result.training
+    return f"took {taken:.0f} s; its training alone takes {training:.0f} s at full speed (ratio {taken / training:.1f})"
+
+
 def execute_all(orders: list[RunRequest]) -> int:
     """Run experiments one after the other and show what they found; the exit code is 3 if one has no network left."""
     console, finished = streams.console(), []
@@ -156,5 +174,7 @@ def execute_all(orders: list[RunRequest]) -> int:
 def _show_finished(console: Console, finished: list[tuple[RunRequest, Result]]) -> None:
     report.show(console, [report.Shown(o.experiment.name, r.folder, r.verdicts) for o, r in finished])
     for order, result in finished:
+        if result.training >= 1:
+            console.print(f"{escape(order.experiment.name)}: {time_split(result)}", highlight=False, soft_wrap=True)
         if said := what_diverged(diverged(result.table), order.settings):
             console.print(f"[red]{escape(order.experiment.name)}[/]: {escape(said)}", highlight=False, soft_wrap=True)

@@ -19,6 +19,7 @@ import recombine
 from recombine.core import UserError
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment
+from recombine.engine.overlap import Clock
 from recombine.table import NETWORK, NoSuchColumn, modern
 from recombine.train.monitor import Monitor, Progress
 
@@ -44,8 +45,9 @@ _SECONDS = "seconds spent on the cell"
 class CheckpointMonitor(Monitor):
     """The monitor of one cell: keeps a checkpoint after a chunk unless a large one is not due; passes progress on."""
 
-    def __init__(self, cells: store.Cells, identity: str, inner: Monitor, keep: Keep):
+    def __init__(self, cells: store.Cells, identity: str, inner: Monitor, keep: Keep, clock: Clock | None = None):
         self.cells, self.identity, self.inner, self.keep = cells, identity, inner, keep
+        self.clock = clock or Clock()
         self.labels: set[str] = set()
         self.started = self.kept_at = time.perf_counter()
         self.before = 0.0
@@ -71,6 +73,7 @@ class CheckpointMonitor(Monitor):
             spent = {_SECONDS: np.asarray(self.seconds)}
             store.save_arrays(self.cells.checkpoint(self.identity, label), {**state(), **spent})
             self.kept_at = time.perf_counter()
+        self.clock.chunk((self.identity, label), progress)
         self.inner.chunk(label, progress, state)
 
     def measured(self, done: int, networks: int) -> None:

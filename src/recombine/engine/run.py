@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recombine import table as tables
 from recombine.core import UserError, Variant
-from recombine.engine import machine, store
+from recombine.engine import machine, overlap, store
 from recombine.engine.catalogue import Experiment, changed
 from recombine.engine.cells import CheckpointMonitor, compute
+from recombine.engine.conclude import conclude, plot
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
+from recombine.engine.overlap import Clock, in_order
 from recombine.engine.request import RunRequest, flat
 from recombine.train.monitor import Monitor
 
@@ -28,9 +30,6 @@ MADE_WITH = ("commit", "kernels", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
 OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
 """What settings were called when older results were made."""
-DOTS = "A dot is one network (one training seed) unless an axis says otherwise; thin lines are seeds, thick ones means."
-DOTS_PER_INCH = 100
-"""Sharp enough for a page, and small enough to keep a figure of every result."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,11 @@ class Result:
     table: pd.DataFrame
     verdicts: list[Verdict]
     seconds: float
+    """spent on all cells, by whichever run computed them"""
+    taken: float = 0.0
+    """seconds of this run"""
+    training: float = 0.0
+    """seconds that training alone takes of what this run computed"""
 
 
 def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None = None, kernels: bool = True) -> str:
@@ -82,12 +86,13 @@ class Work(NamedTuple):
 
 def execute(order: RunRequest, monitor: Monitor) -> Result:
     """Compute what is missing, then write the table, the verdicts and the figure."""
+    clock, began = Clock(), perf_counter()
     try:
         _claim_folder(order)
         with store.lock(order.home):
             store.sweep(order.home)
             work = _work(order)
-            contents = list(_finished(order, work, monitor))
+            contents = list(_finished(order, work, monitor, clock))
             content = _joined(order, contents, work)
             store.write(order.folder / "table.parquet", content)
             table = tables.modern(store.read_table(content))
@@ -97,7 +102,8 @@ def execute(order: RunRequest, monitor: Monitor) -> Result:
             store.write_json(order.folder / "settings.json", _provenance(order, made))
             verdicts = conclude(order.experiment, order.tier, table, order.folder)
             plot(order.experiment, order.settings, table, order.folder)
-            return Result(order.folder, table, verdicts, sum(facts["seconds"] for facts in made))
+            spent = sum(facts["seconds"] for facts in made)
+            return Result(order.folder, table, verdicts, spent, perf_counter() - began, clock.training)
     finally:
         monitor.end()
 
@@ -153,8 +159,8 @@ def _controls(order: RunRequest) -> list[tuple[bytes, str]]:
     return [(store.table_bytes(mine), name) for name, mine in rows.items() if mine]
 
 
-def _finished(order: RunRequest, work: list[Work], monitor: Monitor) -> Iterator[bytes]:
-    """Every cell's table, in order: from its file, or computed now."""
+def _finished(order: RunRequest, work: list[Work], monitor: Monitor, clock: Clock) -> Iterator[bytes]:
+    """Every cell's table, in order: from its file, or computed now, several at a time where that is faster."""
     kept = store.Cells(order.home / "cells")
     contents = [_kept(order, kept, one.identity, monitor) for one in work]
     missing = [one for one, content in zip(work, contents, strict=True) if content is None]
@@ -162,14 +168,31 @@ def _finished(order: RunRequest, work: list[Work], monitor: Monitor) -> Iterator
     if order.cluster and missing:
         _on_cluster(order, missing, kept, monitor, len(work))
         contents = [_kept(order, kept, one.identity, monitor) for one in work]
-    for i, (one, content) in enumerate(zip(work, contents, strict=True)):
-        if content is not None:
-            yield content
-            continue
-        monitor.cell(i + 1, _label(one))
-        computed = compute(order.experiment, one.cell, CheckpointMonitor(kept, one.identity, monitor, order.keep))
-        yield kept.save(one.identity, *computed)
+
+    def computed(number: int, one: Work) -> bytes:
+        told = monitor.cell(number, _label(one))
+        made = compute(order.experiment, one.cell, CheckpointMonitor(kept, one.identity, told, order.keep, clock))
+        content = kept.save(one.identity, *made)
         kept.forget_checkpoints(one.identity)
+        told.finished()
+        return content
+
+    pairs = enumerate(zip(work, contents, strict=True), start=1)
+    jobs = [partial(computed, number, one) for number, (one, content) in pairs if content is None]
+    fresh = in_order(jobs, cells_in_flight(len(jobs)))
+    for content in contents:
+        yield next(fresh) if content is None else content
+
+
+def cells_in_flight(cells: int) -> int:
+    """How many of the missing cells this machine computes at a time; they share its memory."""
+    import jax
+
+    from recombine.device import share_memory
+
+    at_a_time = max(1, min(cells, overlap.IN_FLIGHT.get(jax.default_backend(), 1)))
+    share_memory(at_a_time)
+    return at_a_time
 
 
 def _on_cluster(order: RunRequest, missing: list[Work], kept: store.Cells, monitor: Monitor, cells: int) -> None:
@@ -202,42 +225,6 @@ def _label(work: Work) -> str:
         said += [f"{name} {flat(getattr(cell, name))}" for name in names]
     members = getattr(cell, "members", ())
     return ", ".join([*said, f"seeds {members[0]}..{members[-1]}"] if members else said)
-
-
-def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Path) -> list[Verdict]:
-    """Judge every claim on the table and write verdicts.json; the quick tier is never evidence."""
-    from recombine.claims import judge_all
-
-    verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
-    store.write_json(folder / "verdicts.json", [asdict(v) for v in verdicts])
-    return verdicts
-
-
-def plot(
-    experiment: Experiment, settings: Any, table: pd.DataFrame, folder: Path, formats: tuple[str, ...] = ("png",)
-) -> list[Path]:
-    """Plot the experiment's figure at its primary protocol, in each of the formats."""
-    from recombine import plots
-
-    paths = [folder / f"figure.{kind}" for kind in formats]
-    with plots.look():
-        figure = experiment.module.figure(settings, table[table["variant"] == tables.PRIMARY])
-        if not hasattr(figure, "savefig"):
-            raise UserError(f"{experiment.name}: figure() must return a matplotlib figure, got {type(figure).__name__}")
-        for path in paths:
-            sink, dated = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-            figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
-            store.write(path, sink.getvalue())
-    store.write(folder / "figure.md", caption(experiment).encode())
-    return paths
-
-
-def caption(experiment: Experiment) -> str:
-    """What a figure shows, and which claims are judged from the same table."""
-    said = inspect.getdoc(experiment.module.figure) or experiment.question
-    claims = [f"- {claim.name}: {claim.unit}" for claim in experiment.claims]
-    lines = [f"# {experiment.name}", "", experiment.question, "", f"Figure: {said}", "", DOTS, "", "Claims:", *claims]
-    return "\n".join(lines) + "\n"
 
 
 def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -23,10 +23,10 @@ def fingerprint(given: Given, recipe: Recipe, params: Any) -> str:
     return digest.hexdigest()
 
 
-def saved(state: State, losses: list[np.ndarray], done: int, mark: str) -> dict[str, np.ndarray]:
+def saved(state: State, losses: list[np.ndarray], done: int, mark: Callable[[], str]) -> dict[str, np.ndarray]:
     """The state of a population as arrays by name."""
     leaves = {f"leaf{i}": np.asarray(a) for i, a in enumerate(jax.tree.leaves(state))}
-    return {**leaves, "losses": np.concatenate(losses, axis=1), "done": np.asarray(done), "mark": np.asarray(mark)}
+    return {**leaves, "losses": np.concatenate(losses, axis=1), "done": np.asarray(done), "mark": np.asarray(mark())}
 
 
 def restored(kept: Mapping[str, np.ndarray], fresh: State) -> tuple[State, list[np.ndarray], int]:

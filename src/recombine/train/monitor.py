@@ -21,6 +21,9 @@ class Progress:
     loss: float
     size: int = 0
     """bytes of the state that would be kept"""
+    began: float = 0.0
+    """when the chunk began, and when it ended, by `time.perf_counter`"""
+    ended: float = 0.0
 
 
 class Monitor:
@@ -29,8 +32,9 @@ class Monitor:
     def begin(self, cells: int, finished: int) -> None:
         """A run of so many cells begins, some of them finished before."""
 
-    def cell(self, number: int, label: str) -> None:
-        """The next cell is computed."""
+    def cell(self, number: int, label: str) -> Monitor:
+        """The next cell is computed; who is told of it. Several may be computed at a time, each in a thread."""
+        return self
 
     def resume(self, label: str) -> Mapping[str, np.ndarray] | None:
         """A population begins; what was kept of it, if anything."""
@@ -47,6 +51,9 @@ class Monitor:
 
     def measured(self, done: int, networks: int) -> None:
         """So many of the networks of a cell are measured."""
+
+    def finished(self) -> None:
+        """The cell is computed and saved."""
 
     def note(self, text: str) -> None:
         """Something that the user should know."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from time import perf_counter
 from typing import Any
 
 import equinox as eqx
@@ -93,19 +94,19 @@ def population(
     """
     monitor = monitor or Monitor()
     given, params, program = _prepare(task, split, make, keys, recipe=recipe, dials=dials, start=start)
-    mark = fingerprint(given, recipe, params)
+    mark = cache(partial(fingerprint, given, recipe, params))  # reads every weight: only where something is kept
     kept = monitor.resume(label)
 
     def begin() -> tuple[State, list[np.ndarray], int]:
         state = _begin(params, given, program=program)
-        return restored(kept, state) if kept and str(kept["mark"]) == mark else (state, [], 0)
+        return restored(kept, state) if kept and str(kept["mark"]) == mark() else (state, [], 0)
 
     state, losses, done = begin()
     combinations = jnp.asarray(task.combinations)
     at_once = members_per_batch(program, params, given, combinations)
     advance = _advancing(params)
     while done < recipe.steps:
-        length = min(recipe.chunk, recipe.steps - done)
+        length, began = min(recipe.chunk, recipe.steps - done), perf_counter()
         try:
             work = partial(advance, program=program, length=length, at_once=at_once)
             state, curve = run_in_batches(work, state, given, (combinations, jnp.asarray(done)), at_once)
@@ -116,7 +117,8 @@ def population(
             continue
         done += length
         size = sum(a.nbytes for a in jax.tree.leaves(state))
-        progress = Progress(done, recipe.steps, len(keys), float(np.mean(losses[-1][:, -1])), size)
+        loss = float(np.mean(losses[-1][:, -1]))
+        progress = Progress(done, recipe.steps, len(keys), loss, size, began, perf_counter())
         monitor.chunk(label, progress, partial(saved, state, losses, done, mark))
     model = eqx.combine(state.params, program.static)
     monitor.trained(label, model)
@@ -153,9 +155,15 @@ def _advancing(params: Any) -> Any:
 
 def _diverged_at(state: State, steps: int) -> np.ndarray:
     """The marks made on the way, and one for members whose very last update left numbers that are none."""
-    sound = [np.isfinite(a).reshape(len(a), -1).all(axis=1) for a in map(np.asarray, jax.tree.leaves(state.params))]
-    marked = np.asarray(state.diverged_at)
-    return np.where((marked < 0) & ~np.all(sound, axis=0), steps, marked)
+    marked, sound = np.asarray(state.diverged_at), np.asarray(_finite(state.params), bool)
+    return np.where((marked < 0) & ~sound, steps, marked)
+
+
+@jax.jit
+def _finite(params: Any) -> jax.Array:
+    """(members,) whether all weights of each are numbers; asked on the device, since they are many."""
+    sound = [jnp.isfinite(a).reshape(len(a), -1).all(axis=1) for a in jax.tree.leaves(params)]
+    return jnp.stack(sound).all(axis=0)
 
 
 def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Given, Any, Program]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.prune.similarity import similar_units
 from recombine.experiments.pictures import compare, scoring, shared
 
 if TYPE_CHECKING:
@@ -70,6 +69,8 @@ def layers(goal: shared.Goal, offset: int) -> int:
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
+    from recombine.cppn.prune.similarity import similar_units
+
     settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
     make, x = shared.dense(goal, depth=layers(goal, cell.offset)), rc.grid(settings.size)
     dense = shared.train(settings, goal, make, cell.members, monitor=monitor, label="dense")

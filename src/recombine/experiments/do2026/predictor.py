@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.prune.similarity import similar_units
 from recombine.experiments.do2026 import predicted
 from recombine.experiments.do2026.best import (
     AGAIN,
@@ -81,6 +80,8 @@ def cells(settings: Settings) -> list[rc.Cell]:
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
     """All targets and seeds are one population, in which a network's split holds its own picture alone."""
+    from recombine.cppn.prune.similarity import similar_units
+
     settings, every = cell.settings, goals(cell.settings)
     task = rc.picture([goal.shown.picture for goal in every])
     who = [(place, seed) for place in range(len(every)) for seed in cell.members]

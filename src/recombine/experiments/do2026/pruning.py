@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.prune.rewire import narrowed
 from recombine.experiments.do2026 import prunings
 from recombine.experiments.do2026.chosen_masks import FIRST, MASKS, able, among_able, half_of, matters, pulled
 from recombine.experiments.do2026.prunings import (
@@ -83,17 +82,21 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     dense = trained = shared.train(settings, goal, make, cell.members, monitor=monitor, label="dense")
     size = shared.size(dense)
     rows = rows_of(case, dense, [DENSE], 0)
+    methods = prunings.methods()
     for number, share in enumerate(settings.shares, start=1):
-        trained = again(case, trained, METHODS, target=round(share * size), label=f"round {number}")
+        trained = again(case, trained, methods, target=round(share * size), label=f"round {number}")
         rows += rows_of(case, trained, list(METHODS), number)
     trained = dense
+    slowly = {name: methods[method] for name, method in GRADUAL.items()}
     for number, share in enumerate(prunings.by_steps(settings.shares[0], settings.stages), start=1):
-        trained = again(case, trained, GRADUAL, target=round(share * size), label=f"stage {number}")
+        trained = again(case, trained, slowly, target=round(share * size), label=f"stage {number}")
     return rows + rows_of(case, trained, list(GRADUAL), 1) + narrow(case, size)
 
 
 def narrow(case: Case, size: int) -> list[dict]:
     """Dense networks with as many weights as are left after each round, trained as long in all."""
+    from recombine.cppn.prune.rewire import narrowed
+
     cell, goal = case.cell, case.goal
     settings, rows = cell.settings, []
     for number, share in enumerate(settings.shares, start=1):

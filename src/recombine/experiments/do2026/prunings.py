@@ -7,10 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recombine.cppn.prune.magnitude import at_random, magnitude, rewound, wanda
-from recombine.cppn.prune.similarity import similar_links, similar_units
-from recombine.cppn.prune.units import taylor_units
-
 SIMILAR, LINKS = "SP (units)", "SP (links)"
 TICKET, WANDA, TAYLOR = "lottery ticket", "Wanda", "LLM-Pruner"
 RANDOM, POOLED = "random, layer by layer", "random, all alike"
@@ -33,24 +29,33 @@ class Case(NamedTuple):
 Method = Callable[[Case, int], Any]
 
 
-def _similar(case: Case, target: int):
-    return similar_units(case.trained, case.x, target=target)
-
-
-METHODS: dict[str, Method] = {
-    SIMILAR: _similar,
-    LINKS: lambda case, target: similar_links(case.trained, case.x, target=target),
-    TICKET: lambda case, target: rewound(magnitude(case.trained, target), case.born),
-    WANDA: lambda case, target: wanda(case.trained, case.x, target),
-    TAYLOR: lambda case, target: taylor_units(case.trained, case.loss, target),
-    RANDOM: lambda case, target: at_random(case.trained, case.rng, target),
-    POOLED: lambda case, target: at_random(case.trained, case.rng, target, pooled=True),
-    FRESH: lambda case, target: rewound(_similar(case, target), case.born),
-}
+METHODS = (SIMILAR, LINKS, TICKET, WANDA, TAYLOR, RANDOM, POOLED, FRESH)
 """Those that start from a dense network's shapes, so that all retrain in one compiled program."""
 
-GRADUAL: dict[str, Method] = {SLOWLY: METHODS[SIMILAR], TICKETS: METHODS[TICKET]}
-"""Methods that get to a count in several prunings, with retraining after each."""
+
+GRADUAL = {SLOWLY: SIMILAR, TICKETS: TICKET}
+"""Those that get to a count in several prunings of one method, with retraining after each."""
+
+
+def methods() -> dict[str, Method]:
+    """Each of METHODS as a function."""
+    from recombine.cppn.prune.magnitude import at_random, magnitude, rewound, wanda
+    from recombine.cppn.prune.similarity import similar_links, similar_units
+    from recombine.cppn.prune.units import taylor_units
+
+    def similar(case: Case, target: int) -> Any:
+        return similar_units(case.trained, case.x, target=target)
+
+    return {
+        SIMILAR: similar,
+        LINKS: lambda case, target: similar_links(case.trained, case.x, target=target),
+        TICKET: lambda case, target: rewound(magnitude(case.trained, target), case.born),
+        WANDA: lambda case, target: wanda(case.trained, case.x, target),
+        TAYLOR: lambda case, target: taylor_units(case.trained, case.loss, target),
+        RANDOM: lambda case, target: at_random(case.trained, case.rng, target),
+        POOLED: lambda case, target: at_random(case.trained, case.rng, target, pooled=True),
+        FRESH: lambda case, target: rewound(similar(case, target), case.born),
+    }
 
 
 def by_steps(last: float, steps: int) -> list[float]:

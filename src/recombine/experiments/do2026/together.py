@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.network import from_weights
 from recombine.experiments.pictures import shared
 
 
@@ -77,6 +76,8 @@ def maker(settings: Any, inputs: int):
 
 def told(model: Any, count: int) -> list[Any]:
     """The networks of four inputs that a network of five is for each picture: the bias input carries the fifth."""
+    from recombine.cppn.network import from_weights
+
     first, *others = (np.asarray(w) for w in model.weights)
     values = np.linspace(-1, 1, count)
     starts = [first[:4] + np.outer([0, 0, 0, 1], value * first[4]) for value in values]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.prune.rewire import rewired, wired
 from recombine.experiments.pictures import compare, figures, scoring, shared
 
 if TYPE_CHECKING:
@@ -62,6 +61,8 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def started(settings: Settings, goal: shared.Goal, kind: str, fresh: Any, seed: int) -> Any:
     """The network that a kind of wiring starts from, made of a dense one at its initial weights."""
+    from recombine.cppn.prune.rewire import rewired, wired
+
     wiring = [np.asarray(w) for w in goal.model.weights]
     if kind == DENSE:
         return fresh

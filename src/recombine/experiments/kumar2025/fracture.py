@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.sweep import compare as pair
-from recombine.cppn.sweep import rotate
 from recombine.experiments.kumar2025 import figures as own
 from recombine.experiments.kumar2025.figures import DESIGNED, OTHERS, ROTATED, TRAINED
 from recombine.experiments.pictures import compare, figures, scoring, shared
@@ -80,6 +78,7 @@ def measured(
 
     Beside those of the designed network, if given, also how often one of its values exceeds one of theirs.
     """
+    from recombine.cppn.sweep import compare as pair
     from recombine.cppn.sweep.scores import features
 
     taken = features(model, settings.size, weights=settings.n_weights, seed=seed)
@@ -91,6 +90,8 @@ def measured(
 
 def without_training(settings: Settings, goal: shared.Goal, seed: int) -> dict[str, tuple[str, Any]]:
     """By kind, system and network: the designed one rotated by this seed, and one that others trained, if there is."""
+    from recombine.cppn.sweep import rotate
+
     rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation", seed))
     found = {ROTATED: ("rotated", rotated)}
     return found | ({OTHERS: (OTHERS, goal.trained)} if goal.trained is not None else {})

@@ -15,7 +15,6 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
-from recombine.recording.jacobians import additive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +95,8 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
     """Each measure as one number per layer, from the first hidden layer to the picture."""
+    from recombine.recording.jacobians import additive
+
     layers = rc.layer_geometry(model, rc.local_bump(settings.size, settings.sigma), settings.size)
     places = np.stack(np.meshgrid(*[np.arange(settings.size)] * 2, indexing="ij"), axis=-1)
     held_out = ~rc.square(places.reshape(-1, 2), settings.low, settings.high).train.reshape(places.shape[:2])

@@ -18,7 +18,6 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.liang2025 import corner, figures
 from recombine.measures.bands import horizontal_share, vertical_share
-from recombine.models.rendering import tables as tables_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,6 +91,8 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def measures(settings: Settings, models, answers: list[rc.Record]) -> list[dict]:
     """Error and peak accuracy of each network's answers, and the shape of the pictures that it has stored."""
+    from recombine.models.rendering import tables as tables_of
+
     tables = tables_of(models)
     stored = [{name: a[i] for name, a in tables.items()} for i in range(len(answers))]
     return [corner.measures(settings, a) | embedding(settings, s) for a, s in zip(answers, stored, strict=True)]

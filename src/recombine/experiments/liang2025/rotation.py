@@ -20,7 +20,6 @@ import recombine as rc
 from recombine.experiments.liang2025 import figures
 from recombine.experiments.seeds import Seeded
 from recombine.tasks.mnist import load_digit
-from recombine.tasks.rotation import drawn_four
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +69,8 @@ def cells(settings: Settings) -> list[rc.Cell]:
 
 def digit(settings: Settings) -> np.ndarray:
     """The picture that is rotated: the synthetic 4, or the first 4 of the user's own files."""
+    from recombine.tasks.rotation import drawn_four
+
     if not settings.images:
         return drawn_four()
     picture = load_digit(Path(settings.images), Path(settings.labels))

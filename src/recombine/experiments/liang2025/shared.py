@@ -11,7 +11,6 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.seeds import Seeded
-from recombine.tasks.bumps import intensity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +212,8 @@ def untrained_row(settings: HoleSettings, depth: int, encode: rc.Encoding | None
 
 def as_intensity(settings: HoleSettings, answer: rc.Record) -> rc.Record:
     """Pictures as intensities, whatever their polarity; the same step again turns them back."""
+    from recombine.tasks.bumps import intensity
+
     y, y_hat = (intensity(a, dark=settings.dark) for a in (answer.y, answer.y_hat))
     return rc.Record(answer.z, answer.x, y, y_hat)
 

@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.prune.magnitude import alive, count
-from recombine.cppn.sweep import rotate
-from recombine.cppn.sweep.scores import score
 from recombine.experiments.pictures import compare
 from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, error, goals
 from recombine.theory.sparsity import sparsity
@@ -84,6 +81,9 @@ def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int, taken: 
 
     `draws` says whether its error is as low as the gate. From features that were taken of it, if given.
     """
+    from recombine.cppn.prune.magnitude import alive, count
+    from recombine.cppn.sweep.scores import score
+
     mse = error(settings, goal, model)
     found = score(model, settings.size, weights=settings.n_weights, seed=seed, taken=taken)
     by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
@@ -105,6 +105,8 @@ def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
 
 def controls(settings: PictureSettings, make: Callable[[Goal], Callable[[Any], Any]] = dense) -> list[dict]:
     """For each picture, scored alike: the designed network, the same rotated (it draws the same), one untrained."""
+    from recombine.cppn.sweep import rotate
+
     rows = []
     for goal in goals(settings).values():
         rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation"))

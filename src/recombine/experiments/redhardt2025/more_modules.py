@@ -14,7 +14,6 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import figures, shared, students
-from recombine.tasks import modules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +59,8 @@ def cells(settings: Settings) -> list[rc.Cell]:
 @cache
 def family(settings: Settings, max_active: int, teachers: int) -> rc.Task:
     """Every teacher that scales by 1 / sqrt(max_active), with all masks of up to max_active + more modules."""
+    from recombine.tasks import modules
+
     base = shared.family(students.with_changes(settings, max_active=max_active), teachers)
     each = modules.masks(settings.modules, max_active + settings.more).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))

@@ -16,8 +16,6 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.redhardt2025 import planners, shared, students
 from recombine.experiments.seeds import Seeded
-from recombine.tasks.hyperteacher import widths
-from recombine.tasks.preferences import episode_accuracy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,6 +119,8 @@ def shown(settings: Settings, masks: np.ndarray, seed: int) -> dict[str, np.ndar
 
 def student(settings: Settings, task: rc.Task):
     """How a student of these walks is made: five actions to choose from."""
+    from recombine.tasks.hyperteacher import widths
+
     return shared.maker(widths(task)[0], 5, settings.width, settings.depth)
 
 
@@ -157,6 +157,8 @@ def measured(masks: np.ndarray, chosen: np.ndarray, seen: rc.Record, unseen: rc.
 
 def accuracies(name: str, record: rc.Record) -> dict[str, float]:
     """The share of right steps, and of episodes that are right throughout."""
+    from recombine.tasks.preferences import episode_accuracy
+
     return {f"step_{name}": rc.step_accuracy(record), f"episode_{name}": episode_accuracy(record)}
 
 
