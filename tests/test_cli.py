@@ -19,9 +19,10 @@ from rich.console import Console
 import recombine as rc
 from recombine import cli
 from recombine.cli import options
-from recombine.cli.progress import ProgressMonitor
+from recombine.cli.progress import ProgressMonitor, Screen
 from recombine.cli.report import numbers
 from recombine.cli.run import RunOptions
+from recombine.engine import catalogue, overlap
 from recombine.experiments.liang2025 import stripes
 from recombine.train.monitor import Progress
 
@@ -213,9 +214,7 @@ def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older
 
 def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
     said = io.StringIO()
-    shown = ProgressMonitor(Console(file=said), "two runs")
-    shown.begin(1, 0)
-    cell = shown.cell(1, "")
+    cell = ProgressMonitor(Screen(Console(file=said)), "two runs").cell(1, "")
     for done in (100, 200, 100, 200):
         cell.chunk("fit", Progress(done, 200, 3, 0.1), dict)
     lines = [line for line in said.getvalue().splitlines() if "steps/s" in line]
@@ -225,16 +224,25 @@ def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
 
 def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
     before = signal.getsignal(signal.SIGINT)
-    shown = ProgressMonitor(Console(file=io.StringIO()), "a run")
-    shown.begin(1, 0)
-    cell = shown.cell(1, "")
-    with contextlib.suppress(KeyboardInterrupt):
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(1)
-    with pytest.raises(KeyboardInterrupt):
-        cell.chunk("fit", Progress(1, 2, 3, 0.1), dict)
-    shown.end()
+    with Screen(Console(file=io.StringIO())) as screen:
+        cell = ProgressMonitor(screen, "a run").cell(1, "")
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        with pytest.raises(KeyboardInterrupt):
+            cell.chunk("fit", Progress(1, 2, 3, 0.1), dict)
     assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_is_finished_is_shown_though_another_run_fails(workers, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(overlap.IN_FLIGHT, "cpu", workers)
+    monkeypatch.setattr(catalogue.find("liang2025/failure").module, "run", lambda cell, monitor: [])
+    names = ["liang2025/rotation", "liang2025/failure", "liang2025/holdouts"]
+    assert cli.main(["run", *names, "--tier", "quick", "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert "liang2025/rotation, quick" in said.out
+    assert "liang2025/failure: run() must return a list of rows" in said.err
 
 
 def test_a_table_shows_its_columns_by_condition(capsys):

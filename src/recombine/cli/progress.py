@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
@@ -14,7 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from recombine.cli import report, streams
 from recombine.core import UserError
-from recombine.engine import Result, RunRequest, execute
+from recombine.engine import Flight, Result, RunRequest, execute
+from recombine.engine.overlap import in_order
 from recombine.table import networks
 from recombine.train.monitor import Monitor
 from recombine.train.monitor import Progress as Chunk
@@ -26,64 +29,75 @@ if TYPE_CHECKING:
 _LINE_EVERY = 10.0  # seconds between lines in a log
 
 
-class ProgressMonitor(Monitor):
-    """Which cells of a run are computed, and a way to stop them all."""
+class Screen:
+    """Where runs are shown, one or several side by side, and whether they are to stop."""
 
-    def __init__(self, console: Console, title: str):
-        self.console, self.title = console, title
-        self.live = console.is_terminal
+    def __init__(self, console: Console):
+        self.console, self.live = console, console.is_terminal
         self.bar = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(), console=console, transient=True,
         )  # fmt: skip
-        self.cells = 0
-        self.interrupted = False
+        self.stopping = False
         self.before: Any = None
 
-    def begin(self, cells: int, finished: int) -> None:
-        self.cells = cells
+    def __enter__(self) -> Screen:
         with suppress(ValueError):  # not the main thread
             self.before = signal.signal(signal.SIGINT, self._interrupt)
-        left = f", {finished} already finished" if finished else ""
-        self.console.print(f"[bold]{escape(self.title)}[/]: {cells} cell{'s' * (cells != 1)}{left}", highlight=False)
         if self.live:
             self.bar.start()
+        return self
 
-    def _interrupt(self, *_: object) -> None:
-        self.interrupted = True
-        raise KeyboardInterrupt
-
-    def heed(self) -> None:
-        """Stop if interrupted: the signal reaches one thread only, and a library that cleans up may swallow it."""
-        if self.interrupted:
-            raise KeyboardInterrupt
-
-    def cell(self, number: int, label: str) -> Monitor:
-        self.heed()
-        return CellProgress(self, f"cell {number} of {self.cells}" + (f" ({label})" if label else ""))
-
-    def note(self, text: str) -> None:
-        self.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
-
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self.bar.stop()
         if self.before is not None:
             signal.signal(signal.SIGINT, self.before)
+
+    def _interrupt(self, *_: object) -> None:
+        self.stopping = True
+        raise KeyboardInterrupt
+
+    def heed(self) -> None:
+        """Stop if told to: a signal reaches one thread only, and a library that cleans up may swallow it."""
+        if self.stopping:
+            raise KeyboardInterrupt
+
+
+class ProgressMonitor(Monitor):
+    """Which cells of a run are computed."""
+
+    def __init__(self, screen: Screen, title: str):
+        self.screen, self.title, self.cells = screen, title, 0
+
+    def begin(self, cells: int, finished: int) -> None:
+        self.cells = cells
+        left = f", {finished} already finished" if finished else ""
+        said = f"[bold]{escape(self.title)}[/]: {cells} cell{'s' * (cells != 1)}{left}"
+        self.screen.console.print(said, highlight=False)
+
+    def cell(self, number: int, label: str) -> Monitor:
+        self.screen.heed()
+        return CellProgress(self.screen, f"cell {number} of {self.cells}" + (f" ({label})" if label else ""))
+
+    def note(self, text: str) -> None:
+        self.screen.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
 
 
 class CellProgress(Monitor):
     """How one cell goes: steps per second, the time left, networks measured."""
 
-    def __init__(self, run: ProgressMonitor, name: str):
-        self.run, self.short = run, name.partition(" of ")[0]  # lines of several cells may be mixed
+    def __init__(self, screen: Screen, name: str):
+        self.screen, self.short = screen, name.partition(" of ")[0]  # lines of several cells may be mixed
         self.began = self.said = time.monotonic()
         self.first, self.last = -1, 0
-        self.task: TaskID | None = run.bar.add_task(escape(name), total=None, rate="compiling") if run.live else None
-        if self.task is None:
+        self.task: TaskID | None = None
+        if screen.live:
+            self.task = screen.bar.add_task(escape(name), total=None, rate="compiling")
+        else:
             self._say(name, indent=2)
 
     def chunk(self, label: str, progress: Chunk, state: Callable[[], Any]) -> None:
-        self.run.heed()
+        self.screen.heed()
         now = time.monotonic()
         if self.first < 0 or progress.done <= self.last:  # a run's first chunk compiles: measure from its end
             self.first, self.began = progress.done, now
@@ -91,27 +105,27 @@ class CellProgress(Monitor):
         rate = (progress.done - self.first) / max(now - self.began, 1e-9)
         said = f"{rate:,.1f} steps/s x {progress.members} networks, loss {progress.loss:.2g}" if rate else "compiled"
         if self.task is not None:
-            self.run.bar.update(self.task, total=progress.steps, completed=progress.done, rate=said)
+            self.screen.bar.update(self.task, total=progress.steps, completed=progress.done, rate=said)
         elif now - self.said > _LINE_EVERY or progress.done == progress.steps:
             left = f", {(progress.steps - progress.done) / rate:.0f} s left" if rate else ""
             self._say(f"{self.short}: step {progress.done} of {progress.steps}, {said}{left}")
 
     def measured(self, done: int, networks: int) -> None:
-        self.run.heed()
+        self.screen.heed()
         if self.task is not None:
-            self.run.bar.update(self.task, total=networks, completed=done, rate="networks measured")
+            self.screen.bar.update(self.task, total=networks, completed=done, rate="networks measured")
         elif time.monotonic() - self.said > _LINE_EVERY:
             self._say(f"{self.short}: measured {done} of {networks} networks")
 
     def note(self, text: str) -> None:
-        self.run.note(text)
+        self.screen.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
 
     def finished(self) -> None:
         if self.task is not None:
-            self.run.bar.remove_task(self.task)
+            self.screen.bar.remove_task(self.task)
 
     def _say(self, text: str, indent: int = 4) -> None:
-        self.run.console.print(" " * indent + escape(text), highlight=False)
+        self.screen.console.print(" " * indent + escape(text), highlight=False)
         self.said = time.monotonic()
 
 
@@ -148,33 +162,46 @@ def what_diverged(found: Diverged, settings: Any) -> str:
     return f"{found.lost} of {found.networks} networks diverged, {when}: try {advice}"
 
 
-def time_split(result: Result) -> str:
-    """What a run took, beside what the training in it takes at the speed it ran at, without anything around it."""
-    taken, training = result.taken, result.training
-    return f"took {taken:.0f} s; its training alone takes {training:.0f} s at full speed (ratio {taken / training:.1f})"
+def time_split(taken: float, training: float) -> str:
+    """What runs took, beside what the training in them takes at the speed it ran at, without anything around it."""
+    return f"took {taken:.0f} s; the training alone takes {training:.0f} s at full speed (ratio {taken / training:.1f})"
 
 
 def execute_all(orders: list[RunRequest]) -> int:
-    """Run experiments one after the other and show what they found; the exit code is 3 if one has no network left."""
-    console, finished = streams.console(), []
+    """Run experiments and show what they found; the exit code is 3 if one has no network left."""
+    console, finished, troubles = streams.console(), {}, []
+    flight, began = Flight(), time.perf_counter()
+
+    def one(screen: Screen, number: int, order: RunRequest) -> None:
+        monitor = ProgressMonitor(screen, f"{order.experiment.name}, {order.tier} tier")
+        try:
+            screen.heed()
+            finished[number] = order, execute(order, monitor, flight)
+        except BaseException as error:
+            troubles.append(error)
+            screen.stopping = True
+            raise
+
     try:
         try:
-            for order in orders:
-                title = f"{order.experiment.name}, {order.tier} tier"
-                finished.append((order, execute(order, ProgressMonitor(console, title))))
+            with Screen(console) as screen:
+                jobs = [partial(one, screen, number, order) for number, order in enumerate(orders)]
+                list(in_order(jobs, min(len(jobs), flight.cells)))
+        except BaseException:
+            raise (troubles or [sys.exc_info()[1]])[0] from None
         finally:
             if finished:
-                _show_finished(console, finished)
+                _show_finished(console, [finished[number] for number in sorted(finished)])
+            if flight.clock.training >= 1:
+                console.print(time_split(time.perf_counter() - began, flight.clock.training), highlight=False)
     except BrokenPipeError as error:
         told = "what was finished is kept, and the same command goes on from there"
         raise UserError(f"stopped, since nobody reads the output any more; {told}") from error
-    return streams.DIVERGED if any(diverged(result.table).all for _, result in finished) else 0
+    return streams.DIVERGED if any(diverged(result.table).all for _, result in finished.values()) else 0
 
 
 def _show_finished(console: Console, finished: list[tuple[RunRequest, Result]]) -> None:
     report.show(console, [report.Shown(o.experiment.name, r.folder, r.verdicts) for o, r in finished])
     for order, result in finished:
-        if result.training >= 1:
-            console.print(f"{escape(order.experiment.name)}: {time_split(result)}", highlight=False, soft_wrap=True)
         if said := what_diverged(diverged(result.table), order.settings):
             console.print(f"[red]{escape(order.experiment.name)}[/]: {escape(said)}", highlight=False, soft_wrap=True)

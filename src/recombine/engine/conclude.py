@@ -6,6 +6,7 @@ import inspect
 import io
 from dataclasses import asdict
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from recombine import table as tables
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 DOTS = "A dot is one network (one training seed) unless an axis says otherwise; thin lines are seeds, thick ones means."
 DOTS_PER_INCH = 100
 """Sharp enough for a page, and small enough to keep a figure of every result."""
+
+_PLOTTING = Lock()  # matplotlib's state belongs to the process
 
 
 def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Path) -> list[Verdict]:
@@ -39,7 +42,7 @@ def plot(
     from recombine import plots
 
     paths = [folder / f"figure.{kind}" for kind in formats]
-    with plots.look():
+    with _PLOTTING, plots.look():
         figure = experiment.module.figure(settings, table[table["variant"] == tables.PRIMARY])
         if not hasattr(figure, "savefig"):
             raise UserError(f"{experiment.name}: figure() must return a matplotlib figure, got {type(figure).__name__}")

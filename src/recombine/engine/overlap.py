@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import TypeVar
 
 from recombine.train.monitor import Progress
@@ -14,15 +14,26 @@ IN_FLIGHT = {"gpu": 3}
 """Cells at a time, by backend; one on a CPU, where training itself keeps every core busy."""
 
 
-def in_order(jobs: Sequence[Callable[[], T]], at_a_time: int) -> Iterator[T]:
+def at_a_time() -> int:
+    """How many cells, of one experiment or of several, this machine computes at a time; they share its memory."""
+    import jax
+
+    from recombine.device import share_memory
+
+    cells = IN_FLIGHT.get(jax.default_backend(), 1)
+    share_memory(cells)
+    return cells
+
+
+def in_order(jobs: Sequence[Callable[[], T]], workers: int) -> Iterator[T]:
     """What each job returns, in order, while those behind it are already at work.
 
     When one fails, those not yet begun never begin, and those at work are waited for: each keeps what it finished.
     """
-    if at_a_time <= 1:
+    if workers <= 1:
         yield from (job() for job in jobs)
         return
-    with ThreadPoolExecutor(at_a_time) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(job) for job in jobs]
         try:
             yield from (future.result() for future in futures)
@@ -51,6 +62,14 @@ class Clock:
         later = [spans[1:] for spans in self.chunks.values() if len(spans) > 1]
         firsts = sum(min(ended - began for began, ended in spans) for spans in later)
         return union([span for spans in later for span in spans]) + firsts
+
+
+class Flight:
+    """How many cells are computed at a time, of one run or of several side by side, and the clock that times them."""
+
+    def __init__(self) -> None:
+        self.cells, self.clock = at_a_time(), Clock()
+        self.slot = Semaphore(self.cells)
 
 
 def union(spans: Sequence[tuple[float, float]]) -> float:

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recombine import table as tables
 from recombine.core import UserError, Variant
-from recombine.engine import machine, overlap, store
+from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment, changed
 from recombine.engine.cells import CheckpointMonitor, compute
 from recombine.engine.conclude import conclude, plot
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
-from recombine.engine.overlap import Clock, in_order
+from recombine.engine.overlap import Flight, in_order
 from recombine.engine.request import RunRequest, flat
 from recombine.train.monitor import Monitor
 
@@ -40,11 +39,6 @@ class Result:
     table: pd.DataFrame
     verdicts: list[Verdict]
     seconds: float
-    """spent on all cells, by whichever run computed them"""
-    taken: float = 0.0
-    """seconds of this run"""
-    training: float = 0.0
-    """seconds that training alone takes of what this run computed"""
 
 
 def prepare(*, device: str = "auto", cache: Path | None = None, ray: str | None = None, kernels: bool = True) -> str:
@@ -84,28 +78,28 @@ class Work(NamedTuple):
     identity: str
 
 
-def execute(order: RunRequest, monitor: Monitor) -> Result:
-    """Compute what is missing, then write the table, the verdicts and the figure."""
-    clock, began = Clock(), perf_counter()
-    try:
-        _claim_folder(order)
-        with store.lock(order.home):
-            store.sweep(order.home)
-            work = _work(order)
-            contents = list(_finished(order, work, monitor, clock))
-            content = _joined(order, contents, work)
-            store.write(order.folder / "table.parquet", content)
-            table = tables.modern(store.read_table(content))
-            made = [store.read_facts(c) for c in contents]
-            if said := machine.mixture(made):
-                monitor.note(said)
-            store.write_json(order.folder / "settings.json", _provenance(order, made))
-            verdicts = conclude(order.experiment, order.tier, table, order.folder)
-            plot(order.experiment, order.settings, table, order.folder)
-            spent = sum(facts["seconds"] for facts in made)
-            return Result(order.folder, table, verdicts, spent, perf_counter() - began, clock.training)
-    finally:
-        monitor.end()
+def execute(order: RunRequest, monitor: Monitor, flight: Flight | None = None) -> Result:
+    """Compute what is missing, then write the table, the verdicts and the figure.
+
+    Runs that share a `flight` may go on side by side, each in a thread: it bounds the cells computed at a time.
+    """
+    flight = flight or Flight()
+    _claim_folder(order)
+    with store.lock(order.home):
+        store.sweep(order.home)
+        work = _work(order)
+        contents = list(_finished(order, work, monitor, flight))
+        content = _joined(order, contents, work)
+        store.write(order.folder / "table.parquet", content)
+        table = tables.modern(store.read_table(content))
+        made = [store.read_facts(c) for c in contents]
+        if said := machine.mixture(made):
+            monitor.note(said)
+        store.write_json(order.folder / "settings.json", _provenance(order, made))
+        verdicts = conclude(order.experiment, order.tier, table, order.folder)
+        plot(order.experiment, order.settings, table, order.folder)
+        spent = sum(facts["seconds"] for facts in made)
+        return Result(order.folder, table, verdicts, spent)
 
 
 def _joined(order: RunRequest, contents: list[bytes], work: list[Work]) -> bytes:
@@ -159,7 +153,7 @@ def _controls(order: RunRequest) -> list[tuple[bytes, str]]:
     return [(store.table_bytes(mine), name) for name, mine in rows.items() if mine]
 
 
-def _finished(order: RunRequest, work: list[Work], monitor: Monitor, clock: Clock) -> Iterator[bytes]:
+def _finished(order: RunRequest, work: list[Work], monitor: Monitor, flight: Flight) -> Iterator[bytes]:
     """Every cell's table, in order: from its file, or computed now, several at a time where that is faster."""
     kept = store.Cells(order.home / "cells")
     contents = [_kept(order, kept, one.identity, monitor) for one in work]
@@ -170,29 +164,19 @@ def _finished(order: RunRequest, work: list[Work], monitor: Monitor, clock: Cloc
         contents = [_kept(order, kept, one.identity, monitor) for one in work]
 
     def computed(number: int, one: Work) -> bytes:
-        told = monitor.cell(number, _label(one))
-        made = compute(order.experiment, one.cell, CheckpointMonitor(kept, one.identity, told, order.keep, clock))
-        content = kept.save(one.identity, *made)
-        kept.forget_checkpoints(one.identity)
-        told.finished()
-        return content
+        with flight.slot:
+            told = monitor.cell(number, _label(one))
+            watched = CheckpointMonitor(kept, one.identity, told, order.keep, flight.clock)
+            content = kept.save(one.identity, *compute(order.experiment, one.cell, watched))
+            kept.forget_checkpoints(one.identity)
+            told.finished()
+            return content
 
     pairs = enumerate(zip(work, contents, strict=True), start=1)
     jobs = [partial(computed, number, one) for number, (one, content) in pairs if content is None]
-    fresh = in_order(jobs, cells_in_flight(len(jobs)))
+    fresh = in_order(jobs, min(len(jobs), flight.cells))
     for content in contents:
         yield next(fresh) if content is None else content
-
-
-def cells_in_flight(cells: int) -> int:
-    """How many of the missing cells this machine computes at a time; they share its memory."""
-    import jax
-
-    from recombine.device import share_memory
-
-    at_a_time = max(1, min(cells, overlap.IN_FLIGHT.get(jax.default_backend(), 1)))
-    share_memory(at_a_time)
-    return at_a_time
 
 
 def _on_cluster(order: RunRequest, missing: list[Work], kept: store.Cells, monitor: Monitor, cells: int) -> None:

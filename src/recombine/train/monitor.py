@@ -57,6 +57,3 @@ class Monitor:
 
     def note(self, text: str) -> None:
         """Something that the user should know."""
-
-    def end(self) -> None:
-        """The run is over, however it went."""
