@@ -16,7 +16,7 @@ def square(combinations: np.ndarray, low: int, high: int) -> Split:
     """
     if low > high:
         raise ValueError(f"a square from {low} to {high} holds out nothing")
-    return Split(combinations, ~np.all((combinations >= low) & (combinations <= high), axis=1))
+    return _without(combinations, np.all((combinations >= low) & (combinations <= high), axis=1), f"{low}..{high}")
 
 
 def corner(combinations: np.ndarray, start: int) -> Split:
@@ -25,7 +25,7 @@ def corner(combinations: np.ndarray, start: int) -> Split:
     >>> corner(np.array([[0, 2], [1, 1], [2, 2]]), 1).train.tolist()
     [True, False, False]
     """
-    return Split(combinations, ~np.all(combinations >= start, axis=1))
+    return _without(combinations, np.all(combinations >= start, axis=1), f"from {start} on")
 
 
 def cross(combinations: np.ndarray, low: int, high: int) -> Split:
@@ -34,7 +34,7 @@ def cross(combinations: np.ndarray, low: int, high: int) -> Split:
     >>> cross(np.array([[0, 0], [0, 1], [1, 1]]), 1, 1).train.tolist()
     [True, False, False]
     """
-    return Split(combinations, ~np.any((combinations >= low) & (combinations <= high), axis=1))
+    return _without(combinations, np.any((combinations >= low) & (combinations <= high), axis=1), f"{low}..{high}")
 
 
 def gap(combinations: np.ndarray, low: int, high: int) -> Split:
@@ -43,7 +43,15 @@ def gap(combinations: np.ndarray, low: int, high: int) -> Split:
     >>> gap(np.array([[0, 5], [1, 5], [2, 5]]), 0, 2).train.tolist()
     [True, False, True]
     """
-    return Split(combinations, ~((combinations[:, 0] > low) & (combinations[:, 0] < high)))
+    inside = (combinations[:, 0] > low) & (combinations[:, 0] < high)
+    return _without(combinations, inside, f"between {low} and {high}")
+
+
+def _without(combinations: np.ndarray, held_out: np.ndarray, where: str) -> Split:
+    if not held_out.any():
+        values = f"{combinations.min()}..{combinations.max()}"
+        raise ValueError(f"nothing is held out: no part has a value {where}, they are {values}")
+    return Split(combinations, ~held_out)
 
 
 def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -> Split:

@@ -12,11 +12,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from recombine.models.network import network, squared_error
 from recombine.train.optimizers import adamw
-
-
-def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
-    return jnp.mean((y_hat - y) ** 2)
 
 
 class Penalty(Protocol):
@@ -43,6 +40,10 @@ class Recipe:
     compute: Any = jnp.float32
     chunks: int = 20
     until: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.batch < 1 or self.chunks < 1:
+            raise ValueError(f"steps, batch and chunks are at least 1, got {self.steps}, {self.batch}, {self.chunks}")
 
     @property
     def chunk(self) -> int:
@@ -86,14 +87,12 @@ class Program:
         """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
         model = eqx.combine(_cast(params, self.recipe.compute), self.static)
         x = _cast(x, self.recipe.compute)
-        if self.recipe.penalty is None and self.recipe.loss is squared_error and hasattr(model, "squared_error"):
-            return jax.vmap(model.squared_error)(x, y).mean()
-        if self.recipe.penalty is None and hasattr(model, "many"):
-            return self.recipe.loss(model.many(x).astype(jnp.float32), y)
+        if self.recipe.penalty is None and self.recipe.loss is squared_error:
+            return network(model).batch_error(x, y)
+        if self.recipe.penalty is None:
+            return self.recipe.loss(network(model).many(x).astype(jnp.float32), y)
         y_hat, acts = jax.vmap(model)(x)
         loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
-        if self.recipe.penalty is None:
-            return loss
         return loss + self.recipe.penalty(eqx.combine(params, self.static), acts, given.dials, progress)
 
     def lowered(self, params: Any) -> Any:

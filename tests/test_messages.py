@@ -1,0 +1,90 @@
+"""A slip in a call is answered by one sentence that says what is wrong and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import recombine as rc
+
+KEYS = rc.member_keys(0, range(2))
+TASK = rc.bumps(4, rc.one_hot(4))
+Z = TASK.combinations
+KEY = jax.random.key(0)
+
+
+class Net(eqx.Module):
+    """A picture that is linear in x, with a bias."""
+
+    weight: jax.Array
+    bias: jax.Array
+    alone: bool = eqx.field(static=True)
+
+    def __call__(self, x: jax.Array) -> Any:
+        y = jnp.tensordot(x, self.weight, axes=1) + self.bias
+        return y if self.alone else (y, {"layer0": y, "layer1": y})
+
+
+def net(*axes: int, inputs: int = 8, size: int = 4, alone: bool = False) -> Net:
+    """One network, or so many stacked."""
+    return Net(jnp.ones((*axes, inputs, size, size)), jnp.zeros((*axes, size, size)), alone)
+
+
+def train(model: Net | None = None, **more: Any) -> Any:
+    call: dict[str, Any] = {"keys": KEYS, "recipe": rc.Recipe(1)} | more
+    return rc.population(TASK, rc.square(Z, 1, 2), lambda key: model or net(), **call)
+
+
+def recorded(models: Any, **more: Any) -> Any:
+    return rc.records(models, TASK, Z, key=KEY, **more)
+
+
+def vectors() -> rc.Record:
+    return rc.Record(Z, Z, np.zeros((16, 3)), np.zeros((16, 3)))
+
+
+SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
+    r"a network returns \(y, activations\).* one array of shape \(4, 4\)": (TypeError, lambda: train(net(alone=True))),
+    r"returns \(y, activations\)": (TypeError, lambda: recorded(net(2, alone=True))),
+    r"member_keys\(0, range\(8\)\)": (TypeError, lambda: rc.member_keys(0, 8)),  # pyrefly: ignore
+    "one per network": (TypeError, lambda: train(keys=[0, 1, 2])),
+    "keys are random keys": (TypeError, lambda: train(keys=KEY)),
+    "this is one network, not a population": (ValueError, lambda: recorded(net())),
+    "one network is asked by recombine.record": (ValueError, lambda: recorded(net(inputs=4))),
+    r"make a recombine.Record": (TypeError, lambda: recorded(lambda x: x)),
+    r"cannot take one example of shape \(8,\)": (ValueError, lambda: train(net(inputs=6))),
+    r"cannot take one example of shape \(8,\), without": (ValueError, lambda: recorded(net(2, inputs=6))),
+    r"answers with shape \(5, 5\) where the y of bumps 4x4 has shape \(4, 4\)": (
+        ValueError,
+        lambda: train(net(size=5)),
+    ),
+    "the same axes|one shape": (ValueError, lambda: rc.mse(recorded(net(2, size=5))[0])),
+    "steps, batch and chunks are at least 1, got -5": (ValueError, lambda: rc.Recipe(steps=-5)),
+    r"a recipe is a recombine.Recipe\(steps=...\), got 500": (TypeError, lambda: train(recipe=500)),
+    "no layer 'layerX'; it has layer0, layer1": (rc.UserError, lambda: recorded(net(2), keep=("layerX",))),
+    r"nothing is held out: no part has a value 30\.\.40, they are 0\.\.3": (ValueError, lambda: rc.square(Z, 30, 40)),
+    "no part has a value from 4 on": (ValueError, lambda: rc.corner(Z, 4)),
+    "no part has a value between 1 and 2": (ValueError, lambda: rc.gap(Z, 1, 2)),
+    "a peak stands at": (ValueError, lambda: rc.peak_accuracy(vectors())),
+}
+
+
+@pytest.mark.parametrize(("says", "slip"), SLIPS.items(), ids=SLIPS)
+def test_a_slip_is_answered_by_a_sentence(says, slip):
+    kind, call = slip
+    with pytest.raises(kind, match=says):
+        call()
+
+
+def test_files_may_be_named_by_text(tmp_path):
+    record, model = recorded(net(2), keep=("layer0",))[0], net()
+    rc.save_record(record, f"{tmp_path}/record.npz")
+    assert np.array_equal(rc.load_record(f"{tmp_path}/record.npz").acts["layer0"], record.acts["layer0"])
+    rc.save_model(model, f"{tmp_path}/model.safetensors")
+    assert eqx.tree_equal(rc.load_model(model, f"{tmp_path}/model.safetensors"), model)
