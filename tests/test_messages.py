@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.measures.probe import r2
 
 KEYS = rc.member_keys(0, range(2))
 TASK = rc.bumps(4, rc.one_hot(4))
@@ -68,10 +69,15 @@ SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "steps, batch and chunks are at least 1, got -5": (ValueError, lambda: rc.Recipe(steps=-5)),
     r"a recipe is a recombine.Recipe\(steps=...\), got 500": (TypeError, lambda: train(recipe=500)),
     "no layer 'layerX'; it has layer0, layer1": (rc.UserError, lambda: recorded(net(2), keep=("layerX",))),
-    r"nothing is held out: no part has a value 30\.\.40, they are 0\.\.3": (ValueError, lambda: rc.square(Z, 30, 40)),
-    "no part has a value from 4 on": (ValueError, lambda: rc.corner(Z, 4)),
-    "no part has a value between 1 and 2": (ValueError, lambda: rc.gap(Z, 1, 2)),
+    r"nothing is held out: no combination has parts 30\.\.40; parts are 0\.\.3": (
+        ValueError,
+        lambda: rc.square(Z, 30, 40),
+    ),
+    "no combination has parts from 4 on": (ValueError, lambda: rc.corner(Z, 4)),
+    "no combination has parts between 1 and 2": (ValueError, lambda: rc.gap(Z, 1, 2)),
     "a peak stands at": (ValueError, lambda: rc.peak_accuracy(vectors())),
+    "one value per example": (ValueError, lambda: rc.on_grid(vectors(), np.zeros(15))),
+    r"R\^2 compares numbers of one shape": (ValueError, lambda: r2(np.zeros(4), np.zeros((4, 1)))),
 }
 
 
@@ -80,6 +86,38 @@ def test_a_slip_is_answered_by_a_sentence(says, slip):
     kind, call = slip
     with pytest.raises(kind, match=says):
         call()
+
+
+MASKED: dict[str, Callable[[Any], Any]] = {
+    "where": lambda mask: vectors().where(mask),
+    "held_out_r2": lambda mask: rc.held_out_r2(Z.astype(float), Z, mask),
+    "nearest_memory": lambda mask: rc.nearest_memory(vectors(), mask),
+    "superposition": lambda mask: rc.superposition(vectors(), mask),
+    "memory_superposition": lambda mask: rc.memory_superposition(vectors(), mask),
+    "hole_depth": lambda mask: rc.hole_depth(np.zeros(16), mask, mask),
+    "agreement": lambda mask: rc.agreement(np.eye(16), np.eye(16), rows=mask),
+}
+SPLITTING: dict[str, Callable[[Any], Any]] = {
+    "Split": lambda mask: rc.Split(Z, mask),
+    "narrow": lambda mask: rc.narrow(rc.square(Z, 1, 2), mask),
+    "usage": lambda mask: rc.supports.usage(Z, mask),
+}
+EVERY = MASKED | SPLITTING
+
+
+@pytest.mark.parametrize("call", EVERY.values(), ids=EVERY)
+def test_whole_numbers_are_no_mask(call):
+    ones = rc.square(Z, 1, 2).train.astype(int)
+    with pytest.raises(ValueError, match=r"an array of booleans.*: write mask.astype\(bool\)"):
+        call(ones)
+    with pytest.raises(ValueError, match=r"an array of booleans of shape \(16,\), got int64\(2,\)$"):
+        call(np.array([3, 5]))
+
+
+@pytest.mark.parametrize("call", MASKED.values(), ids=MASKED)
+def test_an_empty_selection_is_refused(call):
+    with pytest.raises(ValueError, match="this mask selects none of 16"):
+        call(np.zeros(16, bool))
 
 
 def test_files_may_be_named_by_text(tmp_path):

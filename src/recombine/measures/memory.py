@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.core import ABSENT, Record
+from recombine.core import ABSENT, Record, as_selection
 from recombine.measures.similarity import pearson
 
 
@@ -30,6 +30,7 @@ def memory_superposition(record: Record, train: np.ndarray) -> np.ndarray:
     >>> memory_superposition(record, np.array([True, True, True, False]))[3].tolist()  # 4 + 2
     [6.0]
     """
+    train = as_selection(train, (len(record),))
     known, answers = record.z[train], record.y_hat[train]
     sums = np.zeros(record.y_hat.shape)
     for part, values in enumerate(record.z.T):
