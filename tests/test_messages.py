@@ -13,11 +13,13 @@ import pytest
 
 import recombine as rc
 from recombine.measures.probe import r2
+from recombine.train.population import Run
 
 KEYS = rc.member_keys(0, range(2))
 TASK = rc.bumps(4, rc.one_hot(4))
 Z = TASK.combinations
 KEY = jax.random.key(0)
+STEP = rc.Recipe(1)
 
 
 class Net(eqx.Module):
@@ -38,7 +40,7 @@ def net(*axes: int, inputs: int = 8, size: int = 4, alone: bool = False) -> Net:
 
 
 def train(model: Net | None = None, **more: Any) -> Any:
-    call: dict[str, Any] = {"keys": KEYS, "recipe": rc.Recipe(1)} | more
+    call: dict[str, Any] = {"keys": KEYS, "recipe": STEP} | more
     return rc.population(TASK, rc.square(Z, 1, 2), lambda key: model or net(), **call)
 
 
@@ -46,8 +48,8 @@ def recorded(models: Any, **more: Any) -> Any:
     return rc.records(models, TASK, Z, key=KEY, **more)
 
 
-def vectors() -> rc.Record:
-    return rc.Record(Z, Z, np.zeros((16, 3)), np.zeros((16, 3)))
+def vectors(z: np.ndarray = Z) -> rc.Record:
+    return rc.Record(z, Z, np.zeros((16, 3)), np.zeros((16, 3)))
 
 
 SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
@@ -56,6 +58,15 @@ SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     r"member_keys\(0, range\(8\)\)": (TypeError, lambda: rc.member_keys(0, 8)),  # pyrefly: ignore
     "one per network": (TypeError, lambda: train(keys=[0, 1, 2])),
     "keys are random keys": (TypeError, lambda: train(keys=KEY)),
+    "the numbers of members are whole": (TypeError, lambda: rc.member_keys(0, [0.5])),  # pyrefly: ignore
+    "fit takes one random key": (TypeError, lambda: rc.fit(TASK, rc.square(Z, 1, 2), lambda key: net(), KEYS, STEP)),
+    "a split is a recombine.Split": (TypeError, lambda: rc.population(TASK, Z[:, 0] > 1, net, KEYS, STEP)),  # pyrefly: ignore
+    "rows over parts": (ValueError, lambda: rc.record(net(), TASK, Z[:, 0], key=KEY)),
+    r"keep=\('layer0',\)": (rc.UserError, lambda: recorded(net(2), keep="layer0")),
+    "of a run give its .model": (TypeError, lambda: recorded(Run(net(2), np.zeros(1), np.zeros(1)))),
+    "counts its examples": (ValueError, lambda: rc.Record(1, 2, 3, 4)),  # pyrefly: ignore
+    "two parts in every example": (ValueError, lambda: rc.error_map(vectors(Z - 1))),
+    "one row of activations per row of targets": (ValueError, lambda: rc.held_out_r2(Z[:4], Z, Z[:, 0] > 1)),
     "this is one network, not a population": (ValueError, lambda: recorded(net())),
     "one network is asked by recombine.record": (ValueError, lambda: recorded(net(inputs=4))),
     r"make a recombine.Record": (TypeError, lambda: recorded(lambda x: x)),
@@ -66,7 +77,7 @@ SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
         lambda: train(net(size=5)),
     ),
     "the same axes|one shape": (ValueError, lambda: rc.mse(recorded(net(2, size=5))[0])),
-    "steps, batch and chunks are at least 1, got -5": (ValueError, lambda: rc.Recipe(steps=-5)),
+    r"whole numbers of at least 1, got \(-5, 32, 20\)": (ValueError, lambda: rc.Recipe(steps=-5)),
     r"a recipe is a recombine.Recipe\(steps=...\), got 500": (TypeError, lambda: train(recipe=500)),
     "no layer 'layerX'; it has layer0, layer1": (rc.UserError, lambda: recorded(net(2), keep=("layerX",))),
     r"nothing is held out: no combination has parts 30\.\.40; parts are 0\.\.3": (
@@ -75,7 +86,7 @@ SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     ),
     "no combination has parts from 4 on": (ValueError, lambda: rc.corner(Z, 4)),
     "no combination has parts between 1 and 2": (ValueError, lambda: rc.gap(Z, 1, 2)),
-    "a peak stands at": (ValueError, lambda: rc.peak_accuracy(vectors())),
+    r"pairs \(x, y\) and pictures were expected": (ValueError, lambda: rc.peak_accuracy(vectors())),
     "one value per example": (ValueError, lambda: rc.on_grid(vectors(), np.zeros(15))),
     r"R\^2 compares numbers of one shape": (ValueError, lambda: r2(np.zeros(4), np.zeros((4, 1)))),
 }

@@ -131,7 +131,10 @@ class Record:
         for name in ("z", "x", "y", "y_hat"):
             object.__setattr__(self, name, _as_array(getattr(self, name)))
         object.__setattr__(self, "acts", {name: _as_array(a) for name, a in self.acts.items()})
-        lengths = {len(a) for a in (self.z, self.x, self.y, self.y_hat, *self.acts.values())}
+        arrays = self.z, self.x, self.y, self.y_hat, *self.acts.values()
+        if not all(a.ndim for a in arrays):
+            raise ValueError("the first axis of every array of a record counts its examples; one is a single number")
+        lengths = {len(a) for a in arrays}
         if len(lengths) != 1:
             raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
         if lengths == {0}:

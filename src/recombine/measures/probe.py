@@ -34,7 +34,9 @@ def held_out_r2(acts: np.ndarray, targets: np.ndarray, train: np.ndarray, streng
     >>> round(held_out_r2(acts, 2 * acts, np.array([True, False, True, False])), 2)
     1.0
     """
-    train = as_selection(train, (len(acts),))
+    train = as_selection(train, (len(targets),))
+    if len(acts) != len(targets):
+        raise ValueError(f"one row of activations per row of targets, got {len(acts)} and {len(targets)}")
     rows, others = np.flatnonzero(train), np.flatnonzero(as_selection(~train, train.shape))
     return r2(targets[others], _ridge(_gram(acts), targets, rows, others, strength))
 

@@ -71,8 +71,9 @@ def kind(value: Any) -> str:
     """What was found, in a few words."""
     if hasattr(value, "shape"):
         return f"one array of shape {value.shape}"
-    length = f" of length {len(value)}" if hasattr(value, "__len__") else ""
-    return f"a {type(value).__name__}{length}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(kind, value))})"
+    return f"a {type(value).__name__}"
 
 
 def member_shapes(models: Any) -> Any:
@@ -80,7 +81,8 @@ def member_shapes(models: Any) -> Any:
     arrays = [a for a in jax.tree.leaves(models) if eqx.is_array(a)]
     if not arrays:
         raise TypeError(
-            "this network holds no JAX arrays; of another framework's, make a recombine.Record of its answers"
+            f"this {type(models).__name__} holds no JAX arrays: of a run give its .model, "
+            "and of another framework's network make a recombine.Record of its answers"
         )
     if len({a.shape[:1] for a in arrays}) > 1 or not arrays[0].shape:
         raise ValueError("this is one network, not a population stacked along the first axis of every array")

@@ -46,6 +46,8 @@ def _check_layers(models: Any, x: np.ndarray, keep: Sequence[str]) -> None:
         _, acts = answer_shapes(member_shapes(models), jax.ShapeDtypeStruct(x.shape[1:], x.dtype))
     except ValueError as error:
         raise ValueError(f"{error} (one network is asked by recombine.record, many by recombine.records)") from error
+    if isinstance(keep, str):
+        raise UserError(f"keep is a sequence of names of layers: keep=({keep!r},)")
     if unknown := [name for name in keep if name not in acts]:
         raise UserError(f"the model has no layer {unknown[0]!r}; it has {', '.join(acts)}")
 
@@ -53,6 +55,8 @@ def _check_layers(models: Any, x: np.ndarray, keep: Sequence[str]) -> None:
 def truth(task: Task, combinations: np.ndarray, *, key: jax.Array) -> Record:
     """What a solver that never errs would leave behind."""
     z = jnp.asarray(combinations)
+    if z.ndim != 2:
+        raise ValueError(f"combinations are rows over parts, as task.combinations[mask]; got shape {z.shape}")
     x, y = jax.device_get(jax.jit(jax.vmap(task.sample))(z, jax.random.split(key, len(z))))
     return Record(np.asarray(combinations), x, y, y)
 

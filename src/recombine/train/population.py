@@ -31,6 +31,8 @@ def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
     """One independent key for each member's number, whoever its neighbours are."""
     if not np.ndim(members):
         raise TypeError(f"member_keys needs the number of each member: member_keys({seed}, range({members}))")
+    if len(members) and not np.issubdtype(np.asarray(members).dtype, np.integer):
+        raise TypeError(f"the numbers of members are whole, got {members}")
     return jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(jnp.asarray(members))
 
 
@@ -73,6 +75,8 @@ def _begin(params: Any, given: Given, *, program: Program) -> State:
 
 def fit(task: Task, split: Split, make: Callable[[jax.Array], Model], key: jax.Array, recipe: Recipe, **more) -> Run:
     """Train one network; `population` with one member, unstacked."""
+    if not _is_key(key) or key.ndim:
+        raise TypeError("fit takes one random key, jax.random.key(0); population takes one per network")
     return population(task, split, make, key[None], recipe, **more)[0]
 
 
@@ -166,6 +170,8 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
         raise TypeError(f"a recipe is a recombine.Recipe(steps=...), got {recipe!r}")
     _check_keys(keys)
     splits = split if isinstance(split, list) else [split] * len(keys)
+    if not all(isinstance(s, Split) for s in splits):
+        raise TypeError("a split is a recombine.Split: recombine.Split(task.combinations, mask)")
     if any(not np.array_equal(s.combinations, task.combinations) for s in {id(s): s for s in splits}.values()):
         raise ValueError(f"a split of {task.name} must be made from its own combinations")
     rows, counts = zip(*map(_training_rows, splits), strict=True)
@@ -186,8 +192,12 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
 
 
 def _check_keys(keys: jax.Array) -> None:
-    if not (isinstance(keys, jax.Array) and keys.ndim and jnp.issubdtype(keys.dtype, jax.dtypes.prng_key)):
+    if not _is_key(keys) or keys.ndim != 1 or not len(keys):
         raise TypeError("keys are random keys, one per network: recombine.member_keys(seed, range(8))")
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
 
 
 def _check_answer(task: Task, models: Any, recipe: Recipe) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from recombine.models.network import network, squared_error
@@ -42,8 +43,9 @@ class Recipe:
     until: float | None = None
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.batch < 1 or self.chunks < 1:
-            raise ValueError(f"steps, batch and chunks are at least 1, got {self.steps}, {self.batch}, {self.chunks}")
+        counts = self.steps, self.batch, self.chunks
+        if not all(isinstance(n, int | np.integer) and n >= 1 for n in counts):
+            raise ValueError(f"steps, batch and chunks are whole numbers of at least 1, got {counts}")
 
     @property
     def chunk(self) -> int:
