@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.core import ABSENT, Record, Split, Task
+from recombine.measures.error import mse
+from recombine.measures.regression import r2_by_unit, r2_pooled
 
 
 def grid(n: int) -> np.ndarray:
@@ -22,10 +24,22 @@ def test_a_record_refuses_arrays_of_unequal_length():
         Record(np.zeros((3, 2)), np.zeros((3, 1)), np.zeros((2, 1)), np.zeros((3, 1)))
 
 
-@pytest.mark.parametrize(("y", "y_hat"), [((4,), (4, 1)), ((4, 1), (4,)), ((4, 2, 3), (4, 3, 3))])
+@pytest.mark.parametrize(("y", "y_hat"), [((4,), (4, 1)), ((4, 1), (4,)), ((4, 2, 3), (4, 3, 3)), ((4, 2), (4, 1))])
 def test_a_record_refuses_answers_that_would_broadcast(y, y_hat):
     with pytest.raises(ValueError, match="the same axes"):
         Record(np.zeros((4, 2)), np.zeros((4, 1)), np.zeros(y), np.zeros(y_hat))
+
+
+def test_a_record_holds_logits_but_no_error_is_taken_of_them():
+    record = Record(np.zeros((4, 2)), np.zeros((4, 1)), np.zeros((4, 8, 2), int), np.zeros((4, 8, 5)))
+    for measure in (mse, r2_by_unit, r2_pooled):
+        with pytest.raises(ValueError, match="of one shape"):
+            measure(record)
+
+
+def test_a_record_has_an_example():
+    with pytest.raises(ValueError, match="without examples"):
+        Record(np.zeros((0, 2)), np.zeros((0, 1)), np.zeros((0, 1)), np.zeros((0, 1)))
 
 
 def test_a_record_takes_lists_and_tensors():

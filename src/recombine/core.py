@@ -57,8 +57,7 @@ class Split:
     world: int = 0
 
     def __post_init__(self) -> None:
-        if self.train.shape != self.combinations.shape[:1] or self.train.dtype != bool:
-            raise ValueError(f"a split is one boolean per combination, got {self.train.dtype}{self.train.shape}")
+        object.__setattr__(self, "train", as_mask(self.train, self.combinations.shape[:1]))
 
     def __repr__(self) -> str:
         return f"Split({self.train.sum()} of {len(self.train)} combinations trained on)"
@@ -132,11 +131,15 @@ class Record:
         for name in ("z", "x", "y", "y_hat"):
             object.__setattr__(self, name, _as_array(getattr(self, name)))
         object.__setattr__(self, "acts", {name: _as_array(a) for name, a in self.acts.items()})
-        lengths = {len(a) for a in (self.z, self.x, self.y, self.y_hat, *self.acts.values())}
+        arrays = self.z, self.x, self.y, self.y_hat, *self.acts.values()
+        if not all(a.ndim for a in arrays):
+            raise ValueError("the first axis of every array of a record counts its examples; one is a single number")
+        lengths = {len(a) for a in arrays}
         if len(lengths) != 1:
             raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
-        if self.y.ndim != self.y_hat.ndim or self.y.shape[:-1] != self.y_hat.shape[:-1]:
-            raise ValueError(f"y and y_hat must have the same axes, got {self.y.shape} and {self.y_hat.shape}")
+        if lengths == {0}:
+            raise ValueError("a record without examples has nothing to measure")
+        _check_answers(self.y.shape, self.y_hat.shape)
 
     def __repr__(self) -> str:
         shapes = {name: a.shape[1:] for name, a in {"x": self.x, "y": self.y, **self.acts}.items()}
@@ -145,8 +148,9 @@ class Record:
     def __len__(self) -> int:
         return len(self.z)
 
-    def where(self, rows: np.ndarray) -> Record:
-        """The same record on some of its examples (a mask or indices)."""
+    def where(self, mask: np.ndarray) -> Record:
+        """The same record on some of its examples: one boolean per example."""
+        rows = as_selection(mask, (len(self),))
         kept = {name: a[rows] for name, a in self.acts.items()}
         return Record(self.z[rows], self.x[rows], self.y[rows], self.y_hat[rows], kept)
 
@@ -158,6 +162,30 @@ class Record:
 def _as_array(values: Any) -> np.ndarray:
     """Lists, JAX arrays and PyTorch tensors (on any device, with or without gradients) as a NumPy array."""
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def _check_answers(y: tuple[int, ...], y_hat: tuple[int, ...]) -> None:
+    """Refuse shapes that NumPy would broadcast; logits may be more than the entries of y along the last axis."""
+    if len(y) != len(y_hat) or y[:-1] != y_hat[:-1] or (y != y_hat and 1 in (y[-1], y_hat[-1])):
+        raise ValueError(f"y and y_hat must have the same axes, got {y} and {y_hat}")
+
+
+def as_mask(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A mask of this shape; whole numbers are refused, which NumPy would read as numbers of rows."""
+    found = _as_array(mask)
+    if found.dtype == bool and found.shape == shape:
+        return found
+    zeros_and_ones = found.shape == shape and np.all((found == 0) | (found == 1))
+    hint = ": write mask.astype(bool)" if zeros_and_ones else ""
+    raise ValueError(f"a mask is an array of booleans of shape {shape}, got {found.dtype}{found.shape}{hint}")
+
+
+def as_selection(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A mask of this shape that selects at least one place."""
+    found = as_mask(mask, shape)
+    if not found.any():
+        raise ValueError(f"this mask selects none of {found.size}, so there is nothing to measure")
+    return found
 
 
 @dataclass(frozen=True)

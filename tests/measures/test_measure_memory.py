@@ -47,7 +47,7 @@ def test_an_empty_answer_correlates_with_nothing(perfect, train, inside):
 
 
 def test_one_cell_has_no_other_to_be_compared_with(perfect, train):
-    assert np.isnan(_score(perfect, train, np.arange(1)).r_shuffled)
+    assert np.isnan(_score(perfect, train, np.arange(len(train)) == 0).r_shuffled)
 
 
 def test_memories_come_from_training_cells_that_share_a_part():

@@ -19,8 +19,8 @@ SIZE = 8
 PICTURE, CODE = (SIZE, SIZE), (2 * SIZE,)
 ROWS, ANSWERS = (3, 4), (3, 2)
 MIX = (("identity", 1), ("sin", 2))
-PARTS = {"__init__", "convolution", "layers", "positions"}
-"""The modules of models/ that hold parts of networks and no network."""
+PARTS = {"__init__", "convolution", "layers", "network", "positions"}
+"""The modules of models/ that hold no network but parts of them, or what all answer."""
 
 
 class Case(NamedTuple):

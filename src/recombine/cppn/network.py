@@ -16,6 +16,7 @@ import numpy as np
 from recombine.core import UserError
 from recombine.kernels import cppn_loss, cppn_tiles
 from recombine.models.layers import CUT
+from recombine.models.network import Network
 
 Mix = tuple[tuple[str, int], ...]
 """The unit types of a hidden layer and how many units of each there are, in alphabetical order."""
@@ -35,7 +36,7 @@ LINEAR = ("cache", "identity")
 """The unit types that hand on their sum as it is."""
 
 
-class CPPN(eqx.Module):
+class CPPN(Network):
     """depth x (linear, each unit by its type) -> linear h, s, v -> r, g, b, along the last axis.
 
     x may be (pixels, inputs). Activations `layer0` .. `layer{depth-1}` are taken after the units, and `hsv` before the
@@ -55,6 +56,10 @@ class CPPN(eqx.Module):
             x = acts[f"layer{i}"] = bent(self.mix, _product(x, weight)[..., None])[..., 0]
         acts["hsv"] = _product(x, self.weights[-1])
         return hsv_to_rgb(acts["hsv"]), acts
+
+    def batch_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
+        """The mean over the pictures of a batch."""
+        return jax.vmap(self.squared_error)(x, y).mean()
 
     def squared_error(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """The mean of (network(x) - y)^2 over a whole picture: in one kernel where it fits, else as above.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.core import Record
+from recombine.core import Record, as_selection
 
 
 def blind(record: Record, example: int) -> Record:
@@ -26,6 +26,7 @@ def nearest_memory(record: Record, train: np.ndarray) -> Record:
     >>> nearest_memory(record, np.array([True, False, True])).y_hat.tolist()
     [[1.0], [1.0], [3.0]]
     """
+    train = as_selection(train, (len(record),))
     known = record.z[train]
     nearest = [int(np.argmin(np.abs(known - z).sum(axis=1))) for z in record.z]
     return record.answering(record.y[train][nearest])
@@ -41,6 +42,7 @@ def superposition(record: Record, train: np.ndarray) -> Record:
     >>> superposition(record, np.array([True, True, True, False])).y_hat[3].tolist()  # 4 + 2
     [6.0]
     """
+    train = as_selection(train, (len(record),))
     known, answers = record.z[train], record.y[train]
 
     def recall(z: np.ndarray) -> np.ndarray:

@@ -14,9 +14,19 @@ def errors(record: Record) -> np.ndarray:
     >>> errors(Record([[0], [1]], [0, 1], [[1.0, 1.0], [2.0, 2.0]], [[1.0, 0.0], [2.0, 2.0]])).tolist()
     [0.5, 0.0]
     """
+    y, y_hat = comparable(record)
+    return np.mean((y_hat - y) ** 2, axis=tuple(range(1, y.ndim)))
+
+
+def comparable(record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """y and y_hat, which must have one shape to be subtracted: logits are no estimates of a class.
+
+    >>> [a.tolist() for a in comparable(Record([[0]], [0], [[1.0]], [[2.0]]))]
+    [[[1.0]], [[2.0]]]
+    """
     if record.y.shape != record.y_hat.shape:
         raise ValueError(f"an error needs y and y_hat of one shape, got {record.y.shape} and {record.y_hat.shape}")
-    return np.mean((record.y_hat - record.y) ** 2, axis=tuple(range(1, record.y.ndim)))
+    return record.y, record.y_hat
 
 
 def mse(record: Record) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recombine.core import as_selection
 from recombine.measures.anova import ratio
 
 
@@ -58,7 +59,8 @@ def hole_depth(log_volumes: np.ndarray, held_out: np.ndarray, train: np.ndarray)
     >>> hole_depth(np.array([0.0, -2.0, 1.0]), np.array([False, True, False]), np.array([True, False, True]))
     -2.5
     """
-    return float(np.mean(log_volumes[held_out]) - np.mean(log_volumes[train]))
+    inside, outside = (log_volumes[as_selection(mask, log_volumes.shape)] for mask in (held_out, train))
+    return float(np.mean(inside) - np.mean(outside))
 
 
 def factorisation_map(g: np.ndarray) -> np.ndarray:

@@ -16,6 +16,8 @@ def on_grid(record: Record, values: np.ndarray) -> np.ndarray:
     >>> on_grid(Record(z, z, z, z), np.array([10, 0, 11, 1])).tolist()
     [[0, 1], [10, 11]]
     """
+    if len(values) != len(record):
+        raise ValueError(f"{len(values)} values for {len(record)} examples; one value per example was expected")
     order, sizes = grid_order(record.z)
     return values[order].reshape(*sizes, *values.shape[1:])
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.core import ABSENT, Record
+from recombine.core import ABSENT, Record, as_selection
+from recombine.measures.pairs import pictures
 from recombine.measures.similarity import pearson
 
 
@@ -30,6 +31,7 @@ def memory_superposition(record: Record, train: np.ndarray) -> np.ndarray:
     >>> memory_superposition(record, np.array([True, True, True, False]))[3].tolist()  # 4 + 2
     [6.0]
     """
+    train = as_selection(train, (len(record),))
     known, answers = record.z[train], record.y_hat[train]
     sums = np.zeros(record.y_hat.shape)
     for part, values in enumerate(record.z.T):
@@ -104,7 +106,7 @@ def box_share(record: Record, reach: int = 2) -> float:
 
 
 def _within(record: Record, reach: int) -> list[np.ndarray]:
-    height, width = record.y_hat.shape[1:]
+    height, width = pictures(record).shape[1:]
     return [np.abs(np.arange(n) - v[:, None]) <= reach for n, v in zip((width, height), record.z.T, strict=True)]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from recombine.core import as_selection
 from recombine.measures.anova import ratio
 
 
@@ -19,7 +20,9 @@ def r2(targets: np.ndarray, predictions: np.ndarray) -> float:
     >>> r2(np.array([0, 1, 2]), np.array([0, 1, 1]))
     0.5
     """
-    targets = np.asarray(targets, float)
+    targets, predictions = np.asarray(targets, float), np.asarray(predictions)
+    if targets.shape != predictions.shape or not targets.size:
+        raise ValueError(f"R^2 compares numbers of one shape, got {targets.shape} and {predictions.shape}")
     missed, spread = np.sum((targets - predictions) ** 2, axis=0), np.sum(_centred(targets) ** 2, axis=0)
     return float(np.mean(1 - ratio(missed, spread)))
 
@@ -31,7 +34,10 @@ def held_out_r2(acts: np.ndarray, targets: np.ndarray, train: np.ndarray, streng
     >>> round(held_out_r2(acts, 2 * acts, np.array([True, False, True, False])), 2)
     1.0
     """
-    rows, others = np.flatnonzero(train), np.flatnonzero(~train)
+    train = as_selection(train, (len(targets),))
+    if len(acts) != len(targets):
+        raise ValueError(f"one row of activations per row of targets, got {len(acts)} and {len(targets)}")
+    rows, others = np.flatnonzero(train), np.flatnonzero(as_selection(~train, train.shape))
     return r2(targets[others], _ridge(_gram(acts), targets, rows, others, strength))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.core import Record
 from recombine.measures.anova import ratio
+from recombine.measures.error import comparable
 
 FLOOR = 1e-3
 """The least variance of a unit within a task, as a share of the mean one: a dead unit would outweigh all others."""
@@ -41,7 +42,8 @@ def r2_pooled(record: Record) -> float:
 
 def _missed(record: Record) -> tuple[np.ndarray, np.ndarray]:
     """The squared errors and the truth."""
-    y = np.asarray(record.y, float)
+    y, y_hat = comparable(record)
+    y = np.asarray(y, float)
     if y.ndim != 3:
         raise ValueError(f"a task has samples and outputs, so y has three axes; got shape {y.shape}")
-    return (y - record.y_hat) ** 2, y
+    return (y - y_hat) ** 2, y

@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from recombine.core import as_selection
+
 Match = Callable[[np.ndarray], np.ndarray]
 
 
@@ -111,8 +113,8 @@ def agreement(
     >>> round(agreement(np.eye(2), 1 - np.eye(2)), 2)
     -1.0
     """
-    every = [np.ones(n, bool) for n in matrix.shape]
-    block = np.ix_(every[0] if rows is None else rows, every[1] if columns is None else columns)
+    chosen = zip((rows, columns), matrix.shape, strict=True)
+    block = np.ix_(*(np.ones(n, bool) if mask is None else as_selection(mask, (n,)) for mask, n in chosen))
     return float(pearson(matrix[block].reshape(1, -1), reference[block].reshape(1, -1))[0])
 
 

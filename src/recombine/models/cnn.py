@@ -5,15 +5,15 @@ The default network of Liang et al. (2025), at any size that is a multiple of fo
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from recombine.models import convolution
 from recombine.models.layers import Kernel, transposed_kernels
+from recombine.models.network import Network
 
 
-class CNNDecoder(eqx.Module):
+class CNNDecoder(Network):
     """Code -> size/4 map -> two doublings -> depth - 2 convolutions at full size -> one linear output channel.
 
     Activations `layer0` .. `layer{depth}` are the maps after each ReLU.

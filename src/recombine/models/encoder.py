@@ -6,14 +6,14 @@ Liang et al. (2025) train it to read x and y, as a bump code or as two numbers. 
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from recombine.models.layers import Kernel, Linear, kernels, linears
+from recombine.models.network import Network
 
 
-class CNNEncoder(eqx.Module):
+class CNNEncoder(Network):
     """Picture -> 3x3 convolutions of stride 2 with ReLU, one for each of `channels` -> linear, ReLU -> linear code.
 
     Activations `layer0`, `layer1`, .. are the maps after each convolution, then the vector before the code.

@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 
 from recombine.models.layers import CUT, Linear
+from recombine.models.network import Network
 
 
-class Hypernetwork(eqx.Module):
+class Hypernetwork(Network):
     """x (samples, code + inputs), the code alike in all samples -> y (samples, outputs).
 
     (W, b, V, c) = linear(LayerNorm(code)); y = ReLU(x W / sqrt(inputs) + b) V / sqrt(width) + c.

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.models.layers import Linear
+from recombine.models.network import Network
 
 
 class CausalLayer(eqx.Module):
@@ -52,7 +53,7 @@ class CausalLayer(eqx.Module):
         return jax.nn.dot_product_attention(query, key, value, is_causal=True).reshape(tokens, width) @ self.merge
 
 
-class InContextTransformer(eqx.Module):
+class InContextTransformer(Network):
     """x (samples, code + inputs), the code alike in all samples -> y (samples, outputs).
 
     Tokens: code C, then x_s W + b for each sample; `depth` causal layers; LayerNorm; linear to the outputs at the

@@ -9,9 +9,10 @@ import equinox as eqx
 import jax
 
 from recombine.models.layers import Linear, linears
+from recombine.models.network import Network
 
 
-class MLPDecoder(eqx.Module):
+class MLPDecoder(Network):
     """Code -> depth x (linear to `width`, ReLU) -> linear to size x size.
 
     Activations `layer0` .. `layer{depth-1}` are the vectors after each ReLU. Weights are drawn as PyTorch draws them.

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 
 from recombine.models import positions
 from recombine.models.layers import Linear, PReLU, linears
+from recombine.models.network import Network
 
 
-class PixelMLP(eqx.Module):
+class PixelMLP(Network):
     """Linear(code) + position of the pixel -> depth x (linear, PReLU) -> linear to 1, the same weights at each pixel.
 
     Activations: `embedding`, the sum of code and position, and `layer0` .. `layer{depth-1}` after each PReLU, all of

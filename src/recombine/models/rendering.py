@@ -6,18 +6,18 @@ some seeds never learn to intersect the maps; 8 are the default here.
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from recombine.models import convolution
 from recombine.models.layers import Kernel, PReLU, kernels
+from recombine.models.network import Network
 
 FACTORS = ("x", "y")
 
 
-class Rendering(eqx.Module):
+class Rendering(Network):
     """One-hot codes of x and y -> maps W^x(x), W^y(y) as two channels -> PReLU convolutions -> one picture.
 
     W^f(t) = sum_n u^f_{t,n} lambda^f_{t,n} (v^f_{t,n})^T, with u and v of length one at use, and stored as they are.

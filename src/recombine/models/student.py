@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,9 +12,10 @@ import numpy as np
 from recombine import device
 from recombine.kernels import relu_narrow, relu_wide
 from recombine.models.layers import CUT, Linear
+from recombine.models.network import Network
 
 
-class StudentMLP(eqx.Module):
+class StudentMLP(Network):
     """depth x (linear to `width`, ReLU) -> linear, along the last axis: an example may be (samples, features).
 
     Activations `layer0` .. `layer{depth-1}` are taken before each ReLU, where the paper probes them. Weights start

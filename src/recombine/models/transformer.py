@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from recombine.models import positions
 from recombine.models.layers import Linear, linears
+from recombine.models.network import Network
 
 Place = Callable[[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array], jax.Array], jax.Array]
 """Where the normalisation stands: (norm, sublayer, h) -> h."""
@@ -79,7 +80,7 @@ class Layer(eqx.Module):
         return self.inner[1](jax.nn.relu(self.inner[0](h)))
 
 
-class TransformerDecoder(eqx.Module):
+class TransformerDecoder(Network):
     """Linear(code) + position of the pixel -> depth encoder layers over all pixels -> linear to 1 at each pixel.
 
     Activations: `embedding`, then `layer0` .. `layer{depth-1}`, all of shape (size, size, width). Positions are fixed.

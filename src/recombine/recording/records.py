@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Model, Record, Task, UserError
+from recombine.models.network import answer_shapes, member_shapes
 
 _AT_ONCE = 256  # examples computed together, to bound memory
 _FIELDS = ("z", "x", "y", "y_hat")
@@ -31,6 +32,7 @@ def records(
 ) -> list[Record]:
     """The same for a population, whose members all get the same questions: one Record a member."""
     asked = truth(task, combinations, key=key)
+    _check_layers(models, asked.x, keep)
     params, static = eqx.partition(models, eqx.is_array)
     y_hat, acts = jax.device_get(_answer(params, jnp.asarray(asked.x), static=static, keep=tuple(keep)))
     return [
@@ -38,9 +40,23 @@ def records(
     ]
 
 
+def _check_layers(models: Any, x: np.ndarray, keep: Sequence[str]) -> None:
+    """Refuse what is no population, cannot take x, or lacks a layer that is to be kept."""
+    try:
+        _, acts = answer_shapes(member_shapes(models), jax.ShapeDtypeStruct(x.shape[1:], x.dtype))
+    except ValueError as error:
+        raise ValueError(f"{error} (one network is asked by recombine.record, many by recombine.records)") from error
+    if isinstance(keep, str):
+        raise UserError(f"keep is a sequence of names of layers: keep=({keep!r},)")
+    if unknown := [name for name in keep if name not in acts]:
+        raise UserError(f"the model has no layer {unknown[0]!r}; it has {', '.join(acts)}")
+
+
 def truth(task: Task, combinations: np.ndarray, *, key: jax.Array) -> Record:
     """What a solver that never errs would leave behind."""
     z = jnp.asarray(combinations)
+    if z.ndim != 2:
+        raise ValueError(f"combinations are rows over parts, as task.combinations[mask]; got shape {z.shape}")
     x, y = jax.device_get(jax.jit(jax.vmap(task.sample))(z, jax.random.split(key, len(z))))
     return Record(np.asarray(combinations), x, y, y)
 
@@ -68,15 +84,15 @@ def record_bytes(record: Record) -> bytes:
     return sink.getvalue()
 
 
-def save_record(record: Record, path: Path) -> None:
+def save_record(record: Record, path: Path | str) -> None:
     """Write a record as npz."""
-    path.write_bytes(record_bytes(record))
+    Path(path).write_bytes(record_bytes(record))
 
 
-def load_record(path: Path) -> Record:
+def load_record(path: Path | str) -> Record:
     """Read a record that `save_record`, or any framework's own code, wrote."""
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise UserError(f"{path} is not a record (npz): {error}") from error
@@ -94,12 +110,12 @@ def model_bytes(model: Any) -> bytes:
     return save({name: np.asarray(a) for name, a in _named(model)})
 
 
-def save_model(model: Any, path: Path) -> None:
+def save_model(model: Any, path: Path | str) -> None:
     """Write a model's arrays as safetensors."""
-    path.write_bytes(model_bytes(model))
+    Path(path).write_bytes(model_bytes(model))
 
 
-def load_model(like: Any, path: Path) -> Any:
+def load_model(like: Any, path: Path | str) -> Any:
     """Read arrays back into a model of the same shape."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file

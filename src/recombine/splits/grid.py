@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from recombine.core import ABSENT, Split
+from recombine.core import ABSENT, Split, as_mask
 
 
 def square(combinations: np.ndarray, low: int, high: int) -> Split:
@@ -14,9 +14,7 @@ def square(combinations: np.ndarray, low: int, high: int) -> Split:
     >>> square(np.array([[0, 0], [1, 1], [2, 2]]), 1, 1).train.tolist()
     [True, False, True]
     """
-    if low > high:
-        raise ValueError(f"a square from {low} to {high} holds out nothing")
-    return Split(combinations, ~np.all((combinations >= low) & (combinations <= high), axis=1))
+    return _without(combinations, np.all((combinations >= low) & (combinations <= high), axis=1), f"{low}..{high}")
 
 
 def corner(combinations: np.ndarray, start: int) -> Split:
@@ -25,7 +23,7 @@ def corner(combinations: np.ndarray, start: int) -> Split:
     >>> corner(np.array([[0, 2], [1, 1], [2, 2]]), 1).train.tolist()
     [True, False, False]
     """
-    return Split(combinations, ~np.all(combinations >= start, axis=1))
+    return _without(combinations, np.all(combinations >= start, axis=1), f"from {start} on")
 
 
 def cross(combinations: np.ndarray, low: int, high: int) -> Split:
@@ -34,7 +32,7 @@ def cross(combinations: np.ndarray, low: int, high: int) -> Split:
     >>> cross(np.array([[0, 0], [0, 1], [1, 1]]), 1, 1).train.tolist()
     [True, False, False]
     """
-    return Split(combinations, ~np.any((combinations >= low) & (combinations <= high), axis=1))
+    return _without(combinations, np.any((combinations >= low) & (combinations <= high), axis=1), f"{low}..{high}")
 
 
 def gap(combinations: np.ndarray, low: int, high: int) -> Split:
@@ -43,7 +41,15 @@ def gap(combinations: np.ndarray, low: int, high: int) -> Split:
     >>> gap(np.array([[0, 5], [1, 5], [2, 5]]), 0, 2).train.tolist()
     [True, False, True]
     """
-    return Split(combinations, ~((combinations[:, 0] > low) & (combinations[:, 0] < high)))
+    inside = (combinations[:, 0] > low) & (combinations[:, 0] < high)
+    return _without(combinations, inside, f"between {low} and {high}")
+
+
+def _without(combinations: np.ndarray, held_out: np.ndarray, where: str) -> Split:
+    if not held_out.any():
+        values = f"{combinations.min()}..{combinations.max()}"
+        raise ValueError(f"nothing is held out: no combination has parts {where}; parts are {values}")
+    return Split(combinations, ~held_out)
 
 
 def random_fraction(combinations: np.ndarray, held_out: float, key: jax.Array) -> Split:
@@ -65,7 +71,7 @@ def narrow(split: Split, keep: np.ndarray) -> Split:
     >>> narrow(split, np.array([True, False, True])).train.tolist()
     [True, False, False]
     """
-    return Split(split.combinations, split.train & keep)
+    return Split(split.combinations, split.train & as_mask(keep, split.train.shape))
 
 
 def percent(split: Split, share: float, key: jax.Array) -> Split:
@@ -85,7 +91,7 @@ def sample(mask: np.ndarray, count: int, key: jax.Array) -> np.ndarray:
     >>> sample(np.array([True, False, True]), 2, jax.random.key(0)).tolist()
     [True, False, True]
     """
-    rows = np.flatnonzero(mask)
+    rows = np.flatnonzero(as_mask(mask, (len(mask),)))
     if count > len(rows):
         raise ValueError(f"cannot draw {count} combinations from {len(rows)}")
     chosen = np.zeros(len(mask), bool)

@@ -12,7 +12,7 @@ from itertools import islice
 import jax
 import numpy as np
 
-from recombine.core import Split, UserError
+from recombine.core import Split, UserError, as_mask
 
 Support = Callable[[np.ndarray, float, jax.Array], np.ndarray]
 TRIES = 1000
@@ -24,7 +24,7 @@ def usage(masks: np.ndarray, train: np.ndarray) -> np.ndarray:
     >>> usage(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([True, True, False])).tolist()
     [1, 2, 1]
     """
-    return masks[train].sum(axis=0, dtype=int)
+    return masks[as_mask(train, (len(masks),))].sum(axis=0, dtype=int)
 
 
 def split(masks: np.ndarray, train: np.ndarray) -> Split:
@@ -74,7 +74,7 @@ def for_teacher(combinations: np.ndarray, teacher: int, chosen: np.ndarray) -> n
     rows = combinations[:, 0] == teacher
     if rows.sum() != len(chosen):
         raise ValueError(f"teacher {teacher} has {rows.sum()} masks, of which {len(chosen)} cannot be told apart")
-    rows[rows] = chosen
+    rows[rows] = as_mask(chosen, (len(chosen),))
     return rows
 
 

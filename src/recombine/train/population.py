@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Model, Split, Task
+from recombine.models.network import answer_shapes, member_shapes, squared_error
 from recombine.train.checkpoint import fingerprint, restored, saved
 from recombine.train.monitor import Monitor, Progress
 from recombine.train.optimizers import adamw, adamw_cosine, muon, unit_adam
@@ -29,6 +30,10 @@ POINTS_PER_CHUNK = 50
 
 def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
     """One independent key for each member's number, whoever its neighbours are."""
+    if not np.ndim(members):
+        raise TypeError(f"member_keys needs the number of each member: member_keys({seed}, range({members}))")
+    if len(members) and not np.issubdtype(np.asarray(members).dtype, np.integer):
+        raise TypeError(f"the numbers of members are whole, got {members}")
     return jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(jnp.asarray(members))
 
 
@@ -71,6 +76,8 @@ def _begin(params: Any, given: Given, *, program: Program) -> State:
 
 def fit(task: Task, split: Split, make: Callable[[jax.Array], Model], key: jax.Array, recipe: Recipe, **more) -> Run:
     """Train one network; `population` with one member, unstacked."""
+    if not _is_key(key) or key.ndim:
+        raise TypeError("fit takes one random key, jax.random.key(0); population takes one per network")
     return population(task, split, make, key[None], recipe, **more)[0]
 
 
@@ -167,7 +174,12 @@ def _finite(params: Any) -> jax.Array:
 
 
 def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Given, Any, Program]:
+    if not isinstance(recipe, Recipe):
+        raise TypeError(f"a recipe is a recombine.Recipe(steps=...), got {recipe!r}")
+    _check_keys(keys)
     splits = split if isinstance(split, list) else [split] * len(keys)
+    if not all(isinstance(s, Split) for s in splits):
+        raise TypeError("a split is a recombine.Split: recombine.Split(task.combinations, mask)")
     if any(not np.array_equal(s.combinations, task.combinations) for s in {id(s): s for s in splits}.values()):
         raise ValueError(f"a split of {task.name} must be made from its own combinations")
     rows, counts = zip(*map(_training_rows, splits), strict=True)
@@ -183,11 +195,30 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
     if any(len(a) != len(keys) for a in jax.tree.leaves(params)):
         raise ValueError(f"one network to start from for each of {len(keys)} keys was expected")
     given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
+    _check_answer(task, eqx.combine(params, static), recipe)
     return given, params, Program(task.sample, static, recipe)
+
+
+def _check_keys(keys: jax.Array) -> None:
+    if not _is_key(keys) or keys.ndim != 1 or not len(keys):
+        raise TypeError("keys are random keys, one per network: recombine.member_keys(seed, range(8))")
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+
+
+def _check_answer(task: Task, models: Any, recipe: Recipe) -> None:
+    """Refuse networks that cannot take the task's x, or whose answers do not have the shape of its y."""
+    x, y = jax.eval_shape(task.sample, jnp.asarray(task.combinations[0]), jax.random.key(0))
+    y_hat, _ = answer_shapes(member_shapes(models), x)
+    if recipe.loss is squared_error and y_hat.shape != y.shape:
+        raise ValueError(f"the network answers with shape {y_hat.shape} where the y of {task.name} has shape {y.shape}")
 
 
 def initial_models(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
     """The networks, stacked, that a population of these keys starts from."""
+    _check_keys(keys)
     return _initialize(make, split_keys(keys)[0])
 
 

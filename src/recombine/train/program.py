@@ -10,13 +10,11 @@ from typing import Any, Protocol
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
+from recombine.models.network import network, squared_error
 from recombine.train.optimizers import adamw
-
-
-def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
-    return jnp.mean((y_hat - y) ** 2)
 
 
 class Penalty(Protocol):
@@ -43,6 +41,11 @@ class Recipe:
     compute: Any = jnp.float32
     chunks: int = 20
     until: float | None = None
+
+    def __post_init__(self) -> None:
+        counts = self.steps, self.batch, self.chunks
+        if not all(isinstance(n, int | np.integer) and n >= 1 for n in counts):
+            raise ValueError(f"steps, batch and chunks are whole numbers of at least 1, got {counts}")
 
     @property
     def chunk(self) -> int:
@@ -86,14 +89,12 @@ class Program:
         """Mean loss over a batch plus the penalty; computed at `recipe.compute`, summed in float32."""
         model = eqx.combine(_cast(params, self.recipe.compute), self.static)
         x = _cast(x, self.recipe.compute)
-        if self.recipe.penalty is None and self.recipe.loss is squared_error and hasattr(model, "squared_error"):
-            return jax.vmap(model.squared_error)(x, y).mean()
-        if self.recipe.penalty is None and hasattr(model, "many"):
-            return self.recipe.loss(model.many(x).astype(jnp.float32), y)
+        if self.recipe.penalty is None and self.recipe.loss is squared_error:
+            return network(model).batch_error(x, y)
+        if self.recipe.penalty is None:
+            return self.recipe.loss(network(model).many(x).astype(jnp.float32), y)
         y_hat, acts = jax.vmap(model)(x)
         loss = self.recipe.loss(y_hat.astype(jnp.float32), y)
-        if self.recipe.penalty is None:
-            return loss
         return loss + self.recipe.penalty(eqx.combine(params, self.static), acts, given.dials, progress)
 
     def lowered(self, params: Any) -> Any:

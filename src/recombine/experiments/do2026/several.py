@@ -31,8 +31,8 @@ UNKNOWN = scoring.UNKNOWN | dict.fromkeys(("log_share", "apart", "drawn", "wante
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     outside: tuple[str, ...] = ("portrait", "house")
-    """pictures that no network was designed for: house, ball, portrait, medals, present or another of `rc.targets`,
-    or your own PNG and JPEG files"""
+    """pictures that no network was designed for: house, ball, portrait, medals, present or another of
+    `rc.gallery.targets`, or your own PNG and JPEG files"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,8 +8,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from recombine.models.network import Network
 
-class Units(eqx.Module):
+
+class Units(Network):
     """A model whose one activation, `units`, holds some units of one of its layers."""
 
     model: Any

@@ -196,8 +196,8 @@ def answers(seen: rc.Record, other: rc.Record) -> dict:
 
     Probes are fitted on training tasks.
     """
-    half = len(seen) // 2
-    fitting, rest = seen.where(np.arange(half)), seen.where(np.arange(half, len(seen)))
+    first = np.arange(len(seen)) < len(seen) // 2
+    fitting, rest = seen.where(first), seen.where(~first)
     readers = [reader(a, fitting.z) for a in layers(fitting)]
 
     def read(part: rc.Record) -> np.ndarray:
