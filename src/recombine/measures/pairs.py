@@ -1,4 +1,4 @@
-"""Turns one number an example into a picture over the pairs of parts."""
+"""Turns one number an example into a picture over the pairs of parts; and what a record must hold to be measured."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def filled(record: Record) -> Record:
     return record
 
 
-def pictures(record: Record) -> np.ndarray:
+def answered_pictures(record: Record) -> np.ndarray:
     """The answers (examples, height, width), where what is asked for is a pair (x, y).
 
-    >>> pictures(Record([[0, 0]], [0], np.ones((1, 1, 1)), np.ones((1, 1, 1)))).tolist()
+    >>> answered_pictures(Record([[0, 0]], [0], np.ones((1, 1, 1)), np.ones((1, 1, 1)))).tolist()
     [[[1.0]]]
     """
     if filled(record).y_hat.ndim != 3 or record.z.shape[1:] != (2,):
