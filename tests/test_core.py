@@ -37,11 +37,6 @@ def test_a_record_holds_logits_but_no_error_is_taken_of_them():
             measure(record)
 
 
-def test_a_record_has_an_example():
-    with pytest.raises(ValueError, match="without examples"):
-        Record(np.zeros((0, 2)), np.zeros((0, 1)), np.zeros((0, 1)), np.zeros((0, 1)))
-
-
 def test_a_record_takes_lists_and_tensors():
     class Tensor:
         """As much of a PyTorch tensor as is needed: one that asks to be detached first."""

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.measures.memory import box_share, cross_share
 from recombine.measures.probe import r2
+from recombine.measures.regression import r2_by_unit, r2_pooled
 from recombine.train.population import Run
 
 KEYS = rc.member_keys(0, range(2))
@@ -100,7 +102,6 @@ def test_a_slip_is_answered_by_a_sentence(says, slip):
 
 
 MASKED: dict[str, Callable[[Any], Any]] = {
-    "where": lambda mask: vectors().where(mask),
     "held_out_r2": lambda mask: rc.held_out_r2(Z.astype(float), Z, mask),
     "nearest_memory": lambda mask: rc.nearest_memory(vectors(), mask),
     "superposition": lambda mask: rc.superposition(vectors(), mask),
@@ -113,7 +114,8 @@ SPLITTING: dict[str, Callable[[Any], Any]] = {
     "narrow": lambda mask: rc.narrow(rc.square(Z, 1, 2), mask),
     "usage": lambda mask: rc.supports.usage(Z, mask),
 }
-EVERY = MASKED | SPLITTING
+EVERY = MASKED | SPLITTING | {"where": lambda mask: vectors().where(mask)}
+MEASURES = (rc.mse, rc.nmse, rc.error_map, rc.peak_accuracy, rc.peak_map, r2_by_unit, r2_pooled, cross_share, box_share)
 
 
 @pytest.mark.parametrize("call", EVERY.values(), ids=EVERY)
@@ -129,6 +131,12 @@ def test_whole_numbers_are_no_mask(call):
 def test_an_empty_selection_is_refused(call):
     with pytest.raises(ValueError, match="this mask selects none of 16"):
         call(np.zeros(16, bool))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_nothing_is_measured_on_a_record_without_examples(measure):
+    with pytest.raises(ValueError, match="did a mask select none"):
+        measure(recorded(net(2))[0].where(np.zeros(16, bool)))
 
 
 def test_files_may_be_named_by_text(tmp_path):

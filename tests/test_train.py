@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.models.network import Network
 from recombine.train.monitor import Monitor
 
 RECIPE = rc.Recipe(steps=12, batch=4, chunks=3, optimiser=rc.adamw_cosine)
@@ -53,6 +54,21 @@ def test_the_same_key_gives_the_same_network(trained):
     again = rc.population(task(), split(), make, KEYS, RECIPE, dials={"learning_rate": 1e-2})
     assert np.array_equal(trained.model.weight, again.model.weight)
     assert np.array_equal(trained.losses, again.losses)
+
+
+class Ours(Network):
+    """The same network, with the defaults of the base."""
+
+    line: Line
+
+    def __call__(self, x):
+        return self.line(x)
+
+
+def test_a_plain_module_trains_bit_for_bit_as_a_network_of_ours(trained):
+    ours = rc.population(task(), split(), lambda key: Ours(Line(key)), KEYS, RECIPE, dials={"learning_rate": 1e-2})
+    assert np.array_equal(ours.model.line.weight, trained.model.weight)
+    assert np.array_equal(ours.losses, trained.losses)
 
 
 def test_a_member_is_what_fit_makes_of_its_key(trained):

@@ -137,8 +137,6 @@ class Record:
         lengths = {len(a) for a in arrays}
         if len(lengths) != 1:
             raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
-        if lengths == {0}:
-            raise ValueError("a record without examples has nothing to measure")
         _check_answers(self.y.shape, self.y_hat.shape)
 
     def __repr__(self) -> str:
@@ -150,7 +148,7 @@ class Record:
 
     def where(self, mask: np.ndarray) -> Record:
         """The same record on some of its examples: one boolean per example."""
-        rows = as_selection(mask, (len(self),))
+        rows = as_mask(mask, (len(self),))
         kept = {name: a[rows] for name, a in self.acts.items()}
         return Record(self.z[rows], self.x[rows], self.y[rows], self.y_hat[rows], kept)
 

@@ -14,6 +14,7 @@ import pytest
 
 import recombine as rc
 import recombine.models
+from recombine.models.network import Network
 
 SIZE = 8
 PICTURE, CODE = (SIZE, SIZE), (2 * SIZE,)
@@ -119,6 +120,7 @@ def test_keeps_the_contract(case):
 @every_model
 def test_answers_with_these_shapes_and_trains_so_many_numbers(case):
     model = eqx.filter_eval_shape(case.make, jax.random.key(0))
+    assert isinstance(model, Network)
     y, acts = eqx.filter_eval_shape(model, jax.ShapeDtypeStruct(case.asked, jnp.float32))
     assert y.shape == case.answer
     assert {name: a.shape for name, a in acts.items()} == case.acts

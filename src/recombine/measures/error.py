@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.core import Record
-from recombine.measures.pairs import over_pairs
+from recombine.measures.pairs import filled, over_pairs
 
 
 def errors(record: Record) -> np.ndarray:
@@ -24,7 +24,7 @@ def comparable(record: Record) -> tuple[np.ndarray, np.ndarray]:
     >>> [a.tolist() for a in comparable(Record([[0]], [0], [[1.0]], [[2.0]]))]
     [[[1.0]], [[2.0]]]
     """
-    if record.y.shape != record.y_hat.shape:
+    if filled(record).y.shape != record.y_hat.shape:
         raise ValueError(f"an error needs y and y_hat of one shape, got {record.y.shape} and {record.y_hat.shape}")
     return record.y, record.y_hat
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.core import ABSENT, Record, as_selection
-from recombine.measures.pairs import pictures
+from recombine.measures.pairs import answered_pictures, filled
 from recombine.measures.similarity import pearson
 
 
@@ -64,7 +64,7 @@ def superposition_score(answers: Record, sums: np.ndarray, rng: np.random.Genera
     >>> np.round(score, 2).tolist()
     [1.0, -1.0, -1.0]
     """
-    q = answers.y_hat
+    q = filled(answers).y_hat
     others = sums[derangement(len(q), rng)] if len(q) > 1 else np.full_like(sums, np.nan)
     return Superposition(*(float(np.mean(pearson(q, pictures))) for pictures in (sums, others, answers.y)))
 
@@ -106,7 +106,7 @@ def box_share(record: Record, reach: int = 2) -> float:
 
 
 def _within(record: Record, reach: int) -> list[np.ndarray]:
-    height, width = pictures(record).shape[1:]
+    height, width = answered_pictures(record).shape[1:]
     return [np.abs(np.arange(n) - v[:, None]) <= reach for n, v in zip((width, height), record.z.T, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Turns one number an example into a picture over the pairs of parts."""
+"""Turns one number an example into a picture over the pairs of parts; and what a record must hold to be measured."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ import numpy as np
 from recombine.core import ABSENT, Record
 
 
-def pictures(record: Record) -> np.ndarray:
+def filled(record: Record) -> Record:
+    """The record itself, which must have an example: a mean over none is no number.
+
+    >>> filled(Record([[0]], [0], [[1.0]], [[2.0]]))
+    Record(1 examples, x (), y (1,))
+    """
+    if not len(record):
+        raise ValueError("a record without examples has nothing to measure: did a mask select none?")
+    return record
+
+
+def answered_pictures(record: Record) -> np.ndarray:
     """The answers (examples, height, width), where what is asked for is a pair (x, y).
 
-    >>> pictures(Record([[0, 0]], [0], np.ones((1, 1, 1)), np.ones((1, 1, 1)))).tolist()
+    >>> answered_pictures(Record([[0, 0]], [0], np.ones((1, 1, 1)), np.ones((1, 1, 1)))).tolist()
     [[[1.0]]]
     """
-    if record.y_hat.ndim != 3 or record.z.shape[1:] != (2,):
+    if filled(record).y_hat.ndim != 3 or record.z.shape[1:] != (2,):
         raise ValueError(f"pairs (x, y) and pictures were expected; got z {record.z.shape}, y_hat {record.y_hat.shape}")
     return record.y_hat
 
@@ -25,7 +36,7 @@ def over_pairs(record: Record, values: np.ndarray) -> np.ndarray:
     >>> over_pairs(Record(z, z, z, z), np.array([3.0, 4.0])).tolist()
     [[3.0, nan], [nan, 4.0]]
     """
-    if record.z.shape[1:] != (2,) or np.any(record.z == ABSENT):
+    if filled(record).z.shape[1:] != (2,) or np.any(record.z == ABSENT):
         raise ValueError(f"a picture over pairs needs two parts in every example, none absent; z is {record.z.shape}")
     across, down = record.z.max(axis=0) + 1
     picture = np.full((down, across), np.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.core import Record
-from recombine.measures.pairs import over_pairs, pictures
+from recombine.measures.pairs import answered_pictures, over_pairs
 
 
 def peaks(pictures: np.ndarray) -> np.ndarray:
@@ -28,7 +28,7 @@ def misplacement(record: Record) -> np.ndarray:
     >>> misplacement(Record([[0, 0], [2, 0]], [0, 1], pictures, pictures)).tolist()
     [0.0, 2.0]
     """
-    away = np.abs(peaks(pictures(record)) - record.z).max(axis=1).astype(float)
+    away = np.abs(peaks(answered_pictures(record)) - record.z).max(axis=1).astype(float)
     return np.where(np.isfinite(record.y_hat).all(axis=(1, 2)), away, np.inf)
 
 

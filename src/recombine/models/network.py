@@ -54,7 +54,7 @@ def answer_shapes(model: Any, x: jax.ShapeDtypeStruct) -> tuple[Any, dict[str, A
     """The shapes of (y, activations); nothing is computed."""
     try:
         answer = eqx.filter_eval_shape(model, x)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
         says = str(error).partition("\n")[0]
         raise ValueError(
             f"the network cannot take one example of shape {x.shape}, without a batch axis: {says}"
