@@ -30,7 +30,9 @@ class RunOptions:
     tier: Tier = "laptop"
     """quick proves the plumbing in seconds; laptop takes minutes on two cores; gpu and paper are larger"""
     out: Path = field(default_factory=results_folder)
-    """folder for results, one below it for each experiment and tier; RECOMBINE_OUT names another than ./results"""
+    """folder for results, one below it for each experiment and run; RECOMBINE_OUT names another than ./results"""
+    name: str | None = None
+    """label of the run, which names its folder; by default the tier and the settings that differ from it"""
     variants: tuple[str, ...] = ()
     """protocol variants under which claims are judged again: all, none, or their names; by default all at the tiers
     gpu and paper, and none at the others, where they multiply the minutes"""
@@ -74,7 +76,7 @@ def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str]) -> tu
     chosen = chosen_variants(experiment, options.variants, tier)
     order = RunRequest(
         experiment, tier, settings, options.out, keep=keep, cluster=options.ray is not None, device=options.device,
-        variants=chosen,
+        variants=chosen, label=options.name,
     )  # fmt: skip
     streams.check_name(order.folder)
     return order, options
