@@ -109,7 +109,7 @@ def with_variant(content: bytes, name: str, *, pictures: bool) -> bytes:
     if not pictures:
         table = table.drop_columns([f.name for f in table.schema if nesting(f.type) > 1])
     sink = io.BytesIO()
-    pq.write_table(table.appendcolumn("variant", pa.array([name] * len(table))), sink, **_PACKED)
+    pq.write_table(table.append_column("variant", pa.array([name] * len(table))), sink, **_PACKED)
     return sink.getvalue()
 
 
