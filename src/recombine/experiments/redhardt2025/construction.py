@@ -7,6 +7,7 @@ teacher per seed, and evaluated on many tasks; beside them stand students of sev
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,19 +58,9 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)})
 LAPTOP = Settings()
-GPU = Settings(
-    seeds=5,
-    numbers=(4, 8, 16, 32, 64, 128),
-    points=20_000,
-    also=(),
-    width=520,
-    narrower=(65, 260),
-    steps=10_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    **students.FULL,
-)
-PAPER = replace(GPU, seeds=10, also=(32,), steps=300_000, learning_rate=3e-4, cosine=False)
+_SIZES = {"numbers": (4, 8, 16, 32, 64, 128), "points": 20_000, "also": (), "width": 520, "narrower": (65, 260)}
+GPU = Settings(**students.LARGE | _SIZES)
+PAPER = replace(GPU, also=(32,), **students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -177,21 +168,19 @@ CONTROLS = (
     ),
     rc.reads("the teacher", "error", at_most=1e-4),
 )
+claim = partial(rc.Claim, source="theorem 3.1", controls=CONTROLS)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "a built network's error falls with the square of its neurons",
         "A built network's largest error falls as the number of its neurons to the power -2.",
-        "theorem 3.1",
         effect=lambda t: exponents(rc.pick(t, condition="built")),
         above=-2.5,
         below=-1.5,
         unit="exponent of the largest error over the number of neurons",
-        controls=CONTROLS,
     ),
-    rc.Claim(
+    claim(
         "more modules cost a built network inputs alone",
         "With as many hidden neurons, the largest error with most modules is less than twice that with fewest.",
-        "theorem 3.1",
         effect=growth,
         below=float(np.log10(2)),
         unit="log10 of the largest error with most modules over that with fewest",
@@ -202,12 +191,11 @@ CLAIMS = (
                 at_most=1,
             ),
         ),
-        controls=CONTROLS,
     ),
-    rc.Claim(
+    claim(
         "at the coarsest built size, a trained student of as many neurons errs less",
         "At the size of the largest student, it errs less on held-out tasks than a network built of as many neurons.",
-        "ours; stated before any run",
+        source="ours; stated before any run",
         effect=excess,
         above=0.0,
         unit="log10 of the root mean square error, built minus trained",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,8 @@ R2_CONTROLS = (
     reads("mean", "r2_unseen", at_most=0.05),
     reads("nearest task", "r2_unseen", at_most=0.7),
 )
+claim = partial(rc.Claim, controls=R2_CONTROLS)
+"""A claim on R^2, with the controls that every one of them has."""
 
 
 def lines(axes, groups: dict[str, pd.DataFrame], x: str, y: str, colours: Sequence[str]) -> None:

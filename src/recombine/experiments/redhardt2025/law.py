@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,27 +50,8 @@ class Settings(students.WithPrecision):
 
 QUICK = Settings(**students.QUICK | {"modules": 5, "fewer": (4,), "max_active": 3, "multiples": (2, 3)})
 LAPTOP = Settings(tasks=64, steps=1500)
-GPU = Settings(
-    seeds=5,
-    max_active=4,
-    fewer=(8, 16),
-    multiples=(1, 2, 4, 16),
-    width=1024,
-    steps=10_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    **students.FULL | {"modules": 32},
-)
-PAPER = replace(
-    GPU,
-    seeds=10,
-    modules=28,
-    fewer=tuple(range(10, 28, 2)),
-    multiples=(2, 3, 4, 6, 8, 12, 16, 24),
-    steps=300_000,
-    learning_rate=3e-4,
-    cosine=False,
-)
+GPU = Settings(**students.LARGE | {"modules": 32, "max_active": 4, "fewer": (8, 16), "multiples": (1, 2, 4, 16)})
+PAPER = replace(GPU, modules=28, fewer=tuple(range(10, 28, 2)), multiples=(2, 3, 4, 6, 8, 12, 16, 24), **students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -162,35 +144,32 @@ def by_modules(of: Callable[[pd.DataFrame], pd.Series]):
 UNSEEN = by_modules(rc.value("r2_unseen"))
 FITS = (lambda t: figures.fits()(most_shown(t)),)
 LAW = "scaling law, hyperteacher"
+claim = partial(figures.claim, source=LAW)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "a fixed number of masks per module keeps held-out ones answered",
         "At the largest number of training masks per module, held-out masks are answered with an R2 above 0.8, for"
         " every number of modules tried.",
-        LAW,
         effect=UNSEEN,
         above=0.8,
         unit="R2 on held-out tasks, largest multiple",
-        controls=figures.R2_CONTROLS,
         fits=(by_modules(figures.fits()),),
         over="numbers of modules",
     ),
-    rc.Claim(
+    claim(
         "adding modules costs little at a fixed number of masks per module",
         "With as many training masks per module, adding modules costs less than 0.1, though a smaller and smaller"
         " share of all masks is trained on.",
-        LAW,
         effect=lambda t: UNSEEN(t).iloc[:, 0] - UNSEEN(t).iloc[:, -1],
         below=0.1,
         unit="R2 on held-out tasks, fewest modules minus most, largest multiple",
-        controls=figures.R2_CONTROLS,
         fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "the masks needed grow slower than all masks",
         "As modules are added, the training masks needed for the same R2 grow as a power of all masks below 0.9: an"
         " ever smaller share of them is enough. (One that stores every mask needs a power of 1.)",
-        f"{LAW} (sub-exponential in the paper's words)",
+        source=f"{LAW} (sub-exponential in the paper's words)",
         effect=lambda t: growth(t, "total"),
         below=0.9,
         unit=f"power of all masks with which the masks needed for R2 of {LEVEL} grow",
@@ -201,7 +180,6 @@ CLAIMS = (
                 at_most=0.0,
             ),
         ),
-        controls=figures.R2_CONTROLS,
         fits=FITS,
         null=1.0,
     ),

@@ -7,7 +7,7 @@ scale stays that of training, 1 / sqrt(K), so that its weights are also larger t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,10 +47,8 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"modules": 5, "more": 1})
 LAPTOP = Settings()
-GPU = Settings(
-    seeds=5, width=1024, steps=15_000, learning_rate=1e-3, precision="bfloat16", **students.FULL | {"n_eval": 2048}
-)
-PAPER = replace(GPU, seeds=10, further=(3, 4), steps=300_000, learning_rate=3e-4, cosine=False)
+GPU = Settings(**students.LARGE | {"steps": 15_000, "n_eval": 2048})
+PAPER = replace(GPU, further=(3, 4), **students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -162,29 +160,29 @@ CONTROLS = (
     figures.reads("perfect", "r2_more", at_least=0.999),
     figures.reads("nearest task", "r2_more", at_most=0.45),
 )
+OURS = "ours; stated before any run"
+claim = partial(rc.Claim, controls=CONTROLS)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "tasks of one module more than in training are answered better than half way",
         "Trained on up to two modules at once, a student answers tasks of three better than half way.",
-        "ours; stated before any run",
+        OURS,
         effect=at_fewest("r2_more"),
         above=0.5,
         unit="R2 on tasks of one module more than in training",
-        controls=CONTROLS,
         fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "tasks of one module more are answered worse than held-out ones of as many as in training",
         "Tasks of one module more, most of whose pairs were trained on, are answered worse than held-out tasks of as"
         " many modules as in training.",
-        "ours; stated before any run",
+        OURS,
         effect=lambda t: at_fewest("r2_unseen")(t) - at_fewest("r2_more")(t),
         above=0.05,
         unit="R2 on held-out tasks, as many modules as in training minus one more",
-        controls=CONTROLS,
         fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "three modules are answered worse after training on two at once than on three",
         "Held-out tasks of three modules are answered worse by a student trained on up to two at once than by one"
         " trained on up to three.",
@@ -192,7 +190,6 @@ CLAIMS = (
         effect=lambda t: rc.by_seed(t, "r2_unseen", max_active=fewest(t) + 1) - at_fewest("r2_more")(t),
         above=0.02,
         unit="R2 on held-out tasks of one module more than the first saw, second student minus first",
-        controls=CONTROLS,
         fits=(lambda t: figures.fits(max_active=[fewest(t), fewest(t) + 1])(t),),
     ),
 )

@@ -8,7 +8,7 @@ paper's stays constant, so that fewer steps are needed; the `paper` tier keeps i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -199,18 +199,18 @@ BEYOND_MEMORY = rc.Check(
     lambda t: rc.value(EPISODES, condition=RANDOM)(t).mean() - control(t, "nearest mixture", EPISODES),
     at_least=0.0,
 )
+claim = partial(rc.Claim, controls=CONTROLS)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "held-out mixtures of preferences are acted on",
         "Trained on three quarters of the mixtures, a student chooses rightly on the others in 0.85 of the steps.",
         "data scaling, preference",
         effect=rc.value("step_unseen", condition=RANDOM),
         above=0.85,
         unit="share of right steps on held-out mixtures",
-        controls=CONTROLS,
         fits=(fits(RANDOM),),
     ),
-    rc.Claim(
+    claim(
         "fewer training mixtures make held-out ones worse",
         "Trained on few mixtures, a student is right throughout in fewer episodes of held-out ones.",
         "data scaling, preference",
@@ -218,10 +218,9 @@ CLAIMS = (
         above=0.1,
         unit="share of right episodes on held-out mixtures, most training mixtures minus few",
         preconditions=(BEYOND_MEMORY,),
-        controls=CONTROLS,
         fits=(fits(RANDOM, FEW),),
     ),
-    rc.Claim(
+    claim(
         "mixtures with a preference never trained on are acted on worse",
         "Where one preference was in no training mixture, mixtures with it are acted on worse.",
         "task support, preference",
@@ -229,7 +228,6 @@ CLAIMS = (
         above=0.1,
         unit="share of right episodes on held-out mixtures, random minus non-compositional",
         preconditions=(BEYOND_MEMORY,),
-        controls=CONTROLS,
         fits=(fits(RANDOM, NEVER),),
     ),
 )

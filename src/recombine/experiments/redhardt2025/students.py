@@ -100,6 +100,11 @@ QUICK: dict[str, Any] = {"seeds": 2, "modules": 4, "max_active": 2, "size": 4, "
 QUICK |= {"tasks": 8, "width": 8, "depth": 2, "steps": 20}
 FULL: dict[str, Any] = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "n_eval": 1024, "weight_decay": 3e-3}
 """The paper's task and student, but for its width."""
+LARGE: dict[str, Any] = FULL | {"seeds": 5, "width": 1024, "steps": 10_000, "learning_rate": 1e-3}
+LARGE |= {"precision": "bfloat16"}
+"""The gpu tiers: fewer steps than the paper's, at a larger learning rate that falls."""
+LONG: dict[str, Any] = {"seeds": 10, "steps": 300_000, "learning_rate": 3e-4, "cosine": False}
+"""The paper's training."""
 
 
 def with_changes(settings: SharedSettings, kind: type = StudentSettings, **changes) -> Any:

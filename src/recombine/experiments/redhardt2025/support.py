@@ -31,8 +31,8 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK)
 LAPTOP = Settings(tasks=64, steps=1400)
-GPU = Settings(seeds=8, width=1024, steps=20_000, learning_rate=1e-3, precision="bfloat16", **students.FULL)
-PAPER = replace(GPU, seeds=10, steps=300_000, learning_rate=3e-4, cosine=False)
+GPU = Settings(**students.LARGE | {"seeds": 8, "steps": 20_000})
+PAPER = replace(GPU, **students.LONG)
 
 SOUND = ("random", "equal", "popular")
 """Supports that cover and connect the modules, none of which is rare."""
@@ -89,28 +89,26 @@ controls = shared.controls
 
 def ahead(first: str, second: str, margin: float, *, name: str, says: str, source: str) -> rc.Claim:
     """The claim that one support leads further than another; students must have learnt both."""
-    return rc.Claim(
+    return figures.claim(
         name,
         says,
         source,
         effect=rc.difference("r2_unseen", first, second),
         above=margin,
         unit=f"R2 on held-out tasks, {first} minus {second}",
-        controls=figures.R2_CONTROLS,
         fits=(figures.fits(condition=[first, second]),),
     )
 
 
 PAPERS = "task support, hyperteacher"
 CLAIMS = (
-    rc.Claim(
+    figures.claim(
         "covered and connected supports compose",
         "Drawn at random, using all modules equally or some more than others, masks lead to those that are held out.",
         PAPERS,
         effect=rc.each({name: rc.value("r2_unseen", condition=name) for name in SOUND}),
         above=0.85,
         unit="R2 on held-out tasks",
-        controls=figures.R2_CONTROLS,
         fits=(rc.each({name: figures.fits(condition=name) for name in SOUND}),),
         over="supports",
     ),

@@ -61,34 +61,11 @@ QUICK = Settings(
     **students.QUICK | {"counts": (3, 6), "features": 8, "layers": 1, "heads": 2, "inner": 8, "written": 8}
 )
 LAPTOP = Settings()
-GPU = Settings(
-    seeds=5,
-    max_active=4,
-    counts=(32, 128),
-    tasks=128,
-    width=1024,
-    features=256,
-    layers=4,
-    heads=4,
-    inner=1024,
-    written=5700,
-    steps=10_000,
-    learning_rate=1e-3,
-    transformer_rate=1e-3,
-    hypernetwork_rate=3e-3,
-    precision="bfloat16",
-    **students.FULL,
-)
-PAPER = replace(
-    GPU,
-    seeds=10,
-    counts=(16, 32, 64, 128, 256, 512, 1024),
-    steps=300_000,
-    learning_rate=3e-4,
-    transformer_rate=3e-4,
-    hypernetwork_rate=3e-4,
-    cosine=False,
-)
+_SIZES = {"features": 256, "layers": 4, "heads": 4, "inner": 1024, "written": 5700, "max_active": 4, "tasks": 128}
+_RATES = {"transformer_rate": 1e-3, "hypernetwork_rate": 3e-3}
+GPU = Settings(**students.LARGE | _SIZES | _RATES, counts=(32, 128))
+_RATES = {"transformer_rate": 3e-4, "hypernetwork_rate": 3e-4}
+PAPER = replace(GPU, counts=(16, 32, 64, 128, 256, 512, 1024), **students.LONG | _RATES)
 MLP, TRANSFORMER, HYPERNETWORK = "MLP", "transformer", "hypernetwork"
 
 
@@ -179,7 +156,7 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
     def fits(table: pd.DataFrame) -> pd.Series:
         return figures.fits(model=[model, MLP], count=rc.networks(table)["count"].min())(table)
 
-    return rc.Claim(
+    return figures.claim(
         name,
         says,
         source,
@@ -199,7 +176,6 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
                 at_most=0.02,
             ),
         ),
-        controls=figures.R2_CONTROLS,
         fits=(fits,),
     )
 
