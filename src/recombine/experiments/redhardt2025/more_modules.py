@@ -14,7 +14,6 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import figures, shared, students
-from recombine.tasks import modules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +26,7 @@ class Settings(students.StudentSettings):
     further: tuple[int, ...] = (3,)
     """the same for further students, in rising order"""
     more: int = 2
-    """tasks are asked with up to this many modules more than in training"""
+    """students are evaluated on tasks of up to this many modules more than in training"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,11 +57,13 @@ def cells(settings: Settings) -> list[rc.Cell]:
 @cache
 def family(settings: Settings, max_active: int, teachers: int) -> rc.Task:
     """Every teacher that scales by 1 / sqrt(max_active), with all masks of up to max_active + more modules."""
+    from recombine.tasks import modules
+
     base = shared.family(students.with_changes(settings, max_active=max_active), teachers)
     each = modules.masks(settings.modules, max_active + settings.more).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))
     rows = np.column_stack([who, np.tile(each, (teachers, 1))])
-    return rc.Task(f"{base.name}, asked up to {max_active + settings.more}", rows, base.sample)
+    return rc.Task(f"{base.name}, evaluated up to {max_active + settings.more}", rows, base.sample)
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:

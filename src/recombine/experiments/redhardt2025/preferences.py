@@ -15,16 +15,13 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import planners, shared, students
-from recombine.experiments.seeds import Seeded
-from recombine.tasks.hyperteacher import widths
-from recombine.tasks.preferences import episode_accuracy
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Seeded):
+class Settings(students.Training):
     modules: int = 8
     """preferences that can be mixed"""
     max_active: int = 3
@@ -39,25 +36,20 @@ class Settings(Seeded):
     """share of the mixtures that is never trained on"""
     few: int = 12
     """mixtures that are trained on where they are few"""
-    width: int = 128
-    """units of a student's hidden layer"""
     depth: int = 2
     """hidden layers of a student"""
     steps: int = 1200
     """updates of each student"""
     learning_rate: float = 3e-3
     """AdamW's learning rate"""
-    cosine: bool = True
-    """let the learning rate fall to a fiftieth along a cosine"""
-    weight_decay: float = 1e-3
-    """AdamW's weight decay, on matrices alone"""
     precision: Literal["float32", "bfloat16"] = "float32"
     """what activations and gradients are computed in; weights stay in float32"""
     n_eval: int = 1024
     """episodes on which a student is evaluated, of each kind"""
 
     def __post_init__(self) -> None:
-        self.need_positive("modules", "max_active", "features", "objects", "episodes", "few", "width", "depth", "steps")
+        super().__post_init__()
+        self.need_positive("modules", "max_active", "features", "objects", "episodes", "few")
         if self.max_active > self.modules:
             raise rc.UserError(f"a mixture cannot have {self.max_active} of {self.modules} preferences")
         if self.objects > 8:
@@ -68,25 +60,13 @@ class Settings(Seeded):
             raise rc.UserError(f"{self.few} mixtures of {self.max_active} cannot cover {self.modules} preferences")
         if self.few >= students.total(self.modules, self.max_active):
             raise rc.UserError(f"{self.few} mixtures leave none unseen")
-        self.need_rates("learning_rate")
-        if self.n_eval < 64:
-            raise rc.UserError(f"asking fewer than 64 episodes says nothing, got {self.n_eval}")
 
 
 _TINY = {"modules": 4, "max_active": 2, "features": 4, "objects": 1, "episodes": 8, "few": 4, "width": 8}
 QUICK = Settings(seeds=2, steps=20, n_eval=64, **_TINY)
 LAPTOP = Settings()
-GPU = Settings(
-    modules=16,
-    features=16,
-    objects=4,
-    few=48,
-    width=1024,
-    steps=40_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    n_eval=4096,
-)
+_LARGE = {"modules": 16, "features": 16, "objects": 4, "few": 48, "width": 1024, "n_eval": 4096}
+GPU = Settings(steps=40_000, learning_rate=1e-3, precision="bfloat16", **_LARGE)
 PAPER = replace(GPU, seeds=10, features=32, steps=3_000_000, learning_rate=1e-4, cosine=False)
 RANDOM, FEW, NEVER = "random", "few", "non-compositional"
 EPISODES = "episode_unseen"
@@ -121,6 +101,8 @@ def shown(settings: Settings, masks: np.ndarray, seed: int) -> dict[str, np.ndar
 
 def student(settings: Settings, task: rc.Task):
     """How a student of these walks is made: five actions to choose from."""
+    from recombine.tasks.hyperteacher import widths
+
     return shared.maker(widths(task)[0], 5, settings.width, settings.depth)
 
 
@@ -157,6 +139,8 @@ def measured(masks: np.ndarray, chosen: np.ndarray, seen: rc.Record, unseen: rc.
 
 def accuracies(name: str, record: rc.Record) -> dict[str, float]:
     """The share of right steps, and of episodes that are right throughout."""
+    from recombine.tasks.preferences import episode_accuracy
+
     return {f"step_{name}": rc.step_accuracy(record), f"episode_{name}": episode_accuracy(record)}
 
 

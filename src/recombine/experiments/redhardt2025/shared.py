@@ -15,8 +15,6 @@ import numpy as np
 
 import recombine as rc
 from recombine.measures.probe import reader
-from recombine.models.student import decays
-from recombine.tasks.hyperteacher import widths
 
 if TYPE_CHECKING:
     from recombine.experiments.redhardt2025.students import SharedSettings, WithHeldOut, WithPrecision
@@ -71,6 +69,8 @@ def on_matrices(cosine: bool, moments: Any, dials: Mapping[str, Any], steps: int
     """
     import optax
 
+    from recombine.models.student import decays
+
     schedule = optax.cosine_decay_schedule(1.0, steps, alpha=0.02) if cosine else optax.constant_schedule(1.0)
     return optax.chain(
         optax.adamw(dials["learning_rate"], weight_decay=dials["weight_decay"], mask=decays, mu_dtype=moments),
@@ -89,6 +89,8 @@ def arithmetic(cosine: bool, precision: str) -> dict[str, Any]:
 
 def student(settings: SharedSettings, task: rc.Task):
     """How the paper's student is made for a task."""
+    from recombine.tasks.hyperteacher import widths
+
     return maker(*widths(task), settings.width, settings.depth)
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import figures, shared, students
-from recombine.tasks.hyperteacher import widths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +69,8 @@ MLP, TRANSFORMER, HYPERNETWORK = "MLP", "transformer", "hypernetwork"
 
 
 def transformer(settings: Settings, task: rc.Task):
+    from recombine.tasks.hyperteacher import widths
+
     inputs, outputs = widths(task)
     return lambda key: rc.InContextTransformer(
         inputs - settings.size,
@@ -84,6 +85,8 @@ def transformer(settings: Settings, task: rc.Task):
 
 
 def hypernetwork(settings: Settings, task: rc.Task):
+    from recombine.tasks.hyperteacher import widths
+
     inputs, outputs = widths(task)
     return lambda key: rc.Hypernetwork(inputs - settings.size, settings.size, outputs, width=settings.written, key=key)
 
