@@ -218,8 +218,9 @@ def figure(settings: Settings, table: pd.DataFrame):
         figures.lines(axes[0, 0], mine, "hidden", "error", [f"C{place}"])
     sizes = np.sort(rows["hidden"].unique())
     reference = 1.6 * rows.loc[rows["hidden"] == sizes[0], "error"].max() * (sizes / sizes[0]) ** -2.0
-    axes[0, 0].plot(sizes, reference, "--", color="black", linewidth=0.8, label="power -2")
-    plots.decades(axes[0, 0], xlabel="hidden neurons, built", ylabel="largest error")
+    axes[0, 0].plot(sizes, reference, "--", color="black", linewidth=0.8, label="slope of power -2")
+    plots.decades(axes[0, 0], xlabel="hidden neurons of built networks", ylabel="largest error")
+    axes[0, 0].set_xticks(sizes, [f"{size:g}" for size in sizes])
     for place, pieces in enumerate(settings.pieces):
         mine = {f"{pieces} pieces": rows[rows["pieces"] == pieces]}
         figures.lines(axes[0, 1], mine, "modules", "error", [f"C{place}"])
@@ -230,11 +231,13 @@ def figure(settings: Settings, table: pd.DataFrame):
         "trained": rc.pick(table, condition="trained", modules=settings.modules),
     }
     figures.lines(axes[0, 2], kinds, "hidden", "missed", [plots.NEUTRAL, plots.GOOD])
-    plots.decades(axes[0, 2], xlabel="hidden neurons", ylabel="RMS error / spread of answers")
+    plots.decades(axes[0, 2], xlabel="hidden neurons", ylabel="RMS error / standard deviation of answers")
     power, more, behind = (claim.effect(table).mean() for claim in CLAIMS)
-    axes[0, 0].set_title(f"falls to the power {power:.2f}")
-    axes[0, 1].set_title(f"most modules over fewest,\n{built_networks.AT} pieces: {10**more:.2f}")
-    axes[0, 2].set_title(f"{settings.modules} modules; built over trained,\nat as many neurons: {10**behind:.2f}")
-    for place in axes[0]:
-        place.legend(fontsize=6.5, frameon=False)
+    axes[0, 0].set_title(f"the error falls as the neurons\nto the power {power:.2f}")
+    axes[0, 1].set_title(f"error with most modules over fewest,\nat {built_networks.AT} pieces: {10**more:.2f}")
+    axes[0, 2].set_title(
+        f"{settings.modules} modules; error of built over\ntrained at as many neurons: {10**behind:.2f}"
+    )
+    for place, title in zip(axes[0], (None, "straight pieces per square", None), strict=True):
+        figures.legend(place, title=title)
     return picture

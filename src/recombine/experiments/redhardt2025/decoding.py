@@ -218,7 +218,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     """R^2 of probes of each layer in every condition, and of the deepest against R^2 on held-out tasks."""
     from matplotlib.figure import Figure
 
-    picture = Figure(figsize=(9.5, 3.9), layout="constrained")
+    picture = Figure(figsize=(9.5, 4.2), layout="constrained")
     left, right = picture.subplots(1, 2)
     rows = rc.networks(table)
     best_first = rows.groupby("condition")["r2_unseen"].mean().sort_values(ascending=False).index
@@ -229,7 +229,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         right.plot(x, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
     left.set_ylabel("R2 of decoded constituents, held-out tasks")
     left.set_xticks(range(settings.depth + 1))
-    left.legend(fontsize=6, frameon=False, loc="lower left", bbox_to_anchor=(0, 0.05), ncols=2)
+    figures.legend(picture, loc="outside lower center", ncols=5)
     whole, low, high = rc.grouped_correlation(rows, "condition", "probe_deepest", "r2_unseen")
     right.set(xlabel="R2 of constituents decoded from the deepest hidden layer", ylabel="R2 on held-out tasks")
     right.set_title(

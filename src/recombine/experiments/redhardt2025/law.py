@@ -203,13 +203,12 @@ def figure(settings: Settings, table: pd.DataFrame):
         )
     axes[0, 0].set_ylabel("R2 on held-out tasks")
     axes[0, 1].set_ylabel("R2 on training tasks")
-    for place in axes[0, :2]:
-        figures.r2_limits(place, rows["r2_unseen"])
+    figures.r2_limits(*axes[0, :2])
     axes[0, 2].set(ylabel="share of all masks trained on", yscale="log")
     ticks = [tick for tick in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1) if tick > rows["share"].min() / 3]
     axes[0, 2].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes[0, 2].minorticks_off()
-    axes[0, 0].legend(fontsize=7, frameon=False, loc="lower left")
+    figures.legend(axes[0, 0], loc="lower left")
     show_needed(axes[0, 3], table)
     return figure
 
@@ -220,10 +219,10 @@ def show_needed(axes, table: pd.DataFrame) -> None:
     if found.empty:
         axes.set_title(f"R2 of {LEVEL} was not met between\nthe fewest and the most masks")
         return
-    figures.lines(axes, {f"for R2 of {LEVEL} on held-out tasks": found}, "total", "needed", [rc.plots.GOOD])
-    totals = np.sort(found["total"].unique())
-    axes.plot(totals, totals, "--", color=rc.plots.BAD, linewidth=0.9, label="all of them")
-    rc.plots.decades(axes, xlabel="all masks", ylabel="training masks needed")
     powers = [growth(table, over).mean() for over in ("total", "modules")]
-    axes.set_title(f"grow as all masks to the {powers[0]:.2f},\nas the modules to the {powers[1]:.2f}")
-    axes.legend(fontsize=6.5, frameon=False)
+    figures.lines(axes, {f"needed: all masks to the power {powers[0]:.2f}": found}, "total", "needed", [rc.plots.GOOD])
+    totals = np.sort(found["total"].unique())
+    axes.plot(totals, totals, "--", color=rc.plots.BAD, linewidth=0.9, label="one that stores every mask: power 1")
+    rc.plots.decades(axes, xlabel="all masks", ylabel=f"training masks needed for R2 of {LEVEL}")
+    axes.set_title(f"the masks needed grow as the number\nof modules to the power {powers[1]:.2f}")
+    figures.legend(axes, loc="upper left")

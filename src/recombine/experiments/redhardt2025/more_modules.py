@@ -212,9 +212,9 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(x, values.T, color=colour, alpha=0.25, linewidth=0.8)
             place.plot(x, values.mean(axis=0), "o-", color=colour, markersize=4, label=name)
         place.axvspan(max_active + 0.5, max_active + settings.more + 0.5, color=rc.plots.BAD, alpha=0.08, linewidth=0)
-        place.set(xlabel="modules of a task", ylim=(min(0.0, place.get_ylim()[0]), 1.03))
+        place.set(xlabel="modules of a task", ylabel="R2")
         place.set_xticks(range(1, int(max_active) + settings.more + 1))
         place.set_title(f"trained on up to {int(max_active)} at once\n(shaded: more than in training)")
-    axes[0, 0].set_ylabel("R2")
-    axes[0, 0].legend(fontsize=7, frameon=False)
+    figures.legend(axes[0, 0], loc="lower left")
+    figures.r2_limits(*axes[0])
     return picture

@@ -228,7 +228,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         for name in ("nearest mixture", "always stops"):
             height = control(table, name, f"{kind}_unseen")
             place.axhline(height, color=plots.BAD, linestyle=":", linewidth=0.9)
-            place.text(2.5, height, name, fontsize=6.5, color=plots.BAD, ha="right", va="bottom")
-        place.set_ylabel(f"share of right {kind}s")
+            place.text(-0.55, height, f"control: {name}", fontsize=6.5, color=plots.BAD, ha="left", va="bottom")
+        place.set(xlabel="training mixtures", ylabel=f"share of right {kind}s")
     axes[0, 0].set_title("grey: training mixtures; green: held-out")
     return picture

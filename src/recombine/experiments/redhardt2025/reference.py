@@ -124,7 +124,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     loss, moved = ((c.effect(table).mean()) for c in (CLAIMS[1], CLAIMS[3]))
     answered.set_title(f"float32 loses {loss:.4f};\nprecisions differ by {moved:.4f} per seed")
     answered.set(ylabel="R2", xlim=(-0.5, 1.5))
-    answered.legend(fontsize=7, frameon=False)
+    figures.legend(answered)
     lowest = float(np.nanmin([*np.concatenate(list(rows["probes_unseen"])), *PROBES]))
     read.set(ylabel="R2 of decoded constituents, held-out tasks", ylim=(max(-1.05, lowest - 0.02), 1.01))
     return picture

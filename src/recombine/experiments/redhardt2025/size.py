@@ -214,7 +214,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             x, y = large.loc[fit, "code_unseen"].clip(lower=-1), large.loc[fit, "r2_unseen"]
             by_code.plot(x, y, "o", color=colour, markerfacecolor=fill, markersize=4)
     widths, depths = (*settings.narrower, settings.width), (*settings.shallower, settings.depth)
-    wider.set(xscale="log", xlabel=f"width, {settings.depth} hidden layers", ylabel="R2 on held-out tasks")
+    wider.set(xscale="log", xlabel=f"width, {settings.depth} hidden layers")
     deeper.set(xlabel=f"hidden layers, width {settings.width}")
     by_code.set(xlabel="R2 of constituents decoded from the encoding")
     by_code.set_title(f"the largest students\n(open: R2 on training tasks below {figures.FIT})")
@@ -222,6 +222,8 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set_xticks(numbers, [str(n) for n in numbers])
         place.minorticks_off()
     for place in axes[0]:
-        figures.r2_limits(place, rows["r2_unseen"])
-    wider.legend(fontsize=7, frameon=False)
+        place.set_ylabel("R2 on held-out tasks")
+    figures.r2_limits(*axes[0])
+    figures.legend(wider, title="task encoding (also right)")
+    figures.legend(deeper, title="task encoding")
     return figure

@@ -161,24 +161,23 @@ def figure(settings: Settings, table: pd.DataFrame):
         second.plot(rows["pairs"], rows["r2_unseen"], "o", color=colour, alpha=0.6, markersize=4)
         place = rows["pairs"].mean(), rows["r2_unseen"].mean()
         if name not in SOUND[:-1]:  # which lie on one another
-            label, up = (", ".join(SOUND), 7) if name in SOUND else (name, -9)
-            second.annotate(label, place, xytext=(-5, up), textcoords="offset points", fontsize=6, ha="right")
+            label, up = (", ".join(SOUND), 7) if name in SOUND else (name, 4 if colour == plots.GOOD else -8)
+            second.annotate(label, place, xytext=(-8, up), textcoords="offset points", fontsize=6, ha="right")
     first.set_xticks(range(len(groups)), list(groups), rotation=40, ha="right")
     first.set_ylabel("R2")
     second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks", xlim=(0.3, 1.03))
-    for place in (first, second):
-        figures.r2_limits(place, rc.networks(table)["r2_unseen"])
+    figures.r2_limits(first, second)
     for colour, label in (
         (plots.NEUTRAL, "training tasks"),
         (plots.GOOD, "held-out, connected"),
-        (plots.BAD, "held-out, not"),
+        (plots.BAD, "held-out, not connected"),
     ):
         first.plot([], [], "o", color=colour, markersize=4, label=label)
     for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
         figures.by_layer(third, groups[name], colour, name, first=1)
     third.set_ylabel("R2 of decoded constituents, held-out tasks")
     for place in (first, third):
-        place.legend(fontsize=7, frameon=False, loc="lower left")
+        figures.legend(place, loc="lower left")
     return figure
 
 

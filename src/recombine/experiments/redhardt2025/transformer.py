@@ -212,16 +212,15 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, column, name in ((axes[0, 0], "r2_unseen", "held-out"), (axes[0, 1], "r2_seen", "training")):
         figures.lines(place, groups, "count", column, list(colours.values()))
         place.set_ylabel(f"R2 on {name} tasks")
-    low = min(0.5, *(place.get_ylim()[0] for place in axes[0, :2]))
-    for place in axes[0, :2]:
-        place.set_ylim(low, 1.02)
-    axes[0, 0].legend(fontsize=6.5, frameon=False)
+    figures.r2_limits(*axes[0, :2])
+    figures.legend(axes[0, 0])
     by = rows.pivot_table(index=["count", "seed"], columns="model", values="r2_unseen")
     for model in (TRANSFORMER, HYPERNETWORK):
         if {model, MLP} <= set(by.columns):
             gain = (by[model] - by[MLP]).rename("gain").reset_index()
             figures.lines(axes[0, 2], {model: gain}, "count", "gain", [colours[model]])
-    axes[0, 2].axhline(0, color="black", linewidth=0.6)
+    axes[0, 2].axhline(0, color=plots.BAD, linestyle=":", linewidth=0.9, label="as good as the MLP")
+    figures.legend(axes[0, 2])
     axes[0, 2].set_ylabel("R2 on held-out tasks, minus the MLP's")
     for place in axes[0]:
         place.set(xscale="log", xlabel="training masks")
