@@ -37,7 +37,7 @@ class RunOptions:
     """protocol variants under which claims are judged again: all, none, or their names; by default all at the tiers
     gpu and paper, and none at the others, where they multiply the minutes"""
     device: Literal["auto", "cpu", "gpu"] | None = None
-    """where to compute; the gpu tier asks for a GPU unless told otherwise"""
+    """where to compute; the gpu tier requires a GPU unless this says otherwise"""
     ray: str | None = None
     """address of a Ray cluster (auto, local or host:port) to run the cells on"""
     commit: str | None = None
@@ -70,8 +70,8 @@ def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str]) -> tu
     from recombine.engine import Keep, RunRequest
 
     usual, default = _with_artifacts(experiment.settings(tier)), RunOptions(tier=tier)
-    told = f"{experiment.question}\n\n{HELP}"
-    options, settings = parse_both(default, usual, flags, f"recombine run {experiment.name}", told)
+    about = f"{experiment.question}\n\n{HELP}"
+    options, settings = parse_both(default, usual, flags, f"recombine run {experiment.name}", about)
     keep = Keep(models=options.keep_models, records=options.keep_records)
     chosen = chosen_variants(experiment, options.variants, tier)
     order = RunRequest(

@@ -91,7 +91,7 @@ def holds_more(order: RunRequest) -> str:
         return ""
     said = f"{seeds} seeds" + (f" and {len(there)} protocol variant{'s' * (len(there) > 1)}" if there else "")
     if seeds < wanted or not ordered <= there:
-        raise UserError(f"{order.folder} has {said}, some of which would be lost: ask for them too, or give a --name")
+        raise UserError(f"{order.folder} has {said}, some of which would be lost: order them too, or give a --name")
     return said
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,8 +58,8 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)})
 LAPTOP = Settings()
-_SIZES = {"numbers": (4, 8, 16, 32, 64, 128), "points": 20_000, "also": (), "width": 520, "narrower": (65, 260)}
-GPU = Settings(**students.LARGE | _SIZES)
+_SIZES: dict[str, Any] = {"numbers": (4, 8, 16, 32, 64, 128), "points": 20_000, "also": ()}
+GPU = Settings(**students.LARGE | _SIZES | {"width": 520, "narrower": (65, 260)})
 PAPER = replace(GPU, also=(32,), **students.LONG)
 
 
@@ -238,6 +238,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 2].set_title(
         f"{settings.modules} modules; error of built over\ntrained at as many neurons: {10**behind:.2f}"
     )
-    for place, title in zip(axes[0], (None, "straight pieces per square", None), strict=True):
-        figures.legend(place, title=title)
+    axes[0, 1].set_ylim(bottom=rows["error"].min() / 6)
+    figures.legend(axes[0, 0])
+    figures.legend(axes[0, 1], title="straight pieces per square", loc="lower center", ncols=2)
+    figures.legend(axes[0, 2])
     return picture

@@ -100,7 +100,7 @@ def most_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 LEVEL = 0.85
-"""R^2 on held-out tasks for which the number of masks needed is asked."""
+"""R^2 on held-out tasks at which the number of masks needed is read off."""
 
 
 def needed(table: pd.DataFrame) -> pd.DataFrame:
@@ -208,7 +208,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     ticks = [tick for tick in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1) if tick > rows["share"].min() / 3]
     axes[0, 2].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes[0, 2].minorticks_off()
-    figures.legend(axes[0, 0], loc="lower left")
+    figures.legend(axes[0, 1], loc="lower left")
     show_needed(axes[0, 3], table)
     return figure
 

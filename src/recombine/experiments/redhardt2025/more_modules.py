@@ -82,7 +82,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         monitor=monitor,
         label=f"up-to-{max_active}",
     )
-    records = [shared.ask(settings, task, trained.model, rows, number) for number, rows in enumerate(sides)]
+    records = [shared.evaluate(settings, task, trained.model, rows, number) for number, rows in enumerate(sides)]
     for seed, record in zip(cell.members, records[2], strict=True):
         monitor.recorded(f"up-to-{max_active}-{seed}", record)
     who = [

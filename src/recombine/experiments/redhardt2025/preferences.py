@@ -125,7 +125,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         monitor=monitor,
         label="students",
     )
-    records = [shared.ask(settings, task, trained.model, rows, part) for part, rows in enumerate(sides)]
+    records = [shared.evaluate(settings, task, trained.model, rows, part) for part, rows in enumerate(sides)]
     for w, record in zip(who, records[1], strict=True):
         monitor.recorded(f"{w['condition']}-{w['seed']}", record)
     found = [measured(masks, *each) for each in zip(chosen, *records, strict=True)]

@@ -72,8 +72,8 @@ class Settings(students.StudentSettings):
 QUICK = Settings(**students.QUICK | {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shots": 5})
 LAPTOP = Settings(tasks=64, steps=1300)
 GPU = Settings(**students.LARGE, task_encodings=("identity", *HARDER), narrower=(128,), shallower=(2,))
-_ALL = {"task_encodings": tuple(TASK_ENCODINGS), "width": 2048, "narrower": (128, 256, 512, 1024), "crossed": True}
-PAPER = replace(GPU, **students.LONG | _ALL)
+_WIDTHS = (128, 256, 512, 1024)
+PAPER = replace(GPU, **students.LONG, task_encodings=tuple(TASK_ENCODINGS), width=2048, narrower=_WIDTHS, crossed=True)
 
 
 def sizes(settings: Settings, task_encoding: str) -> list[tuple[int, int]]:
@@ -199,7 +199,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R^2 on held-out tasks against width, against depth, and against how linearly the code tells the constituents."""
+    """R^2 on held-out tasks against width, against depth, and against how well the encoding shows the constituents."""
     figure, axes = rc.plots.panels(rows=1, columns=3, side=3.3)
     wider, deeper, by_code = axes[0]
     rows = rc.networks(table)

@@ -73,7 +73,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         shared.student(settings, task),
         who=[{"condition": name, "seed": seed} for name in chosen for seed in cell.members],
         supports=supports,
-        asked=[rc.supports.apart(masks)] * len(supports) if cell.paired else None,
+        held_out=[rc.supports.apart(masks)] * len(supports) if cell.paired else None,
         monitor=monitor,
         label="pairs" if cell.paired else "students",
     )

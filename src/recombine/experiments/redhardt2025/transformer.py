@@ -60,11 +60,12 @@ QUICK = Settings(
     **students.QUICK | {"counts": (3, 6), "features": 8, "layers": 1, "heads": 2, "inner": 8, "written": 8}
 )
 LAPTOP = Settings()
-_SIZES = {"features": 256, "layers": 4, "heads": 4, "inner": 1024, "written": 5700, "max_active": 4, "tasks": 128}
-_RATES = {"transformer_rate": 1e-3, "hypernetwork_rate": 3e-3}
-GPU = Settings(**students.LARGE | _SIZES | _RATES, counts=(32, 128))
-_RATES = {"transformer_rate": 3e-4, "hypernetwork_rate": 3e-4}
-PAPER = replace(GPU, counts=(16, 32, 64, 128, 256, 512, 1024), **students.LONG | _RATES)
+_SIZES = {"features": 256, "layers": 4, "heads": 4, "inner": 1024, "written": 5700, "tasks": 128}
+GPU = Settings(
+    **students.LARGE, **_SIZES, counts=(32, 128), max_active=4, transformer_rate=1e-3, hypernetwork_rate=3e-3
+)
+_COUNTS = (16, 32, 64, 128, 256, 512, 1024)
+PAPER = replace(GPU, **students.LONG, counts=_COUNTS, transformer_rate=3e-4, hypernetwork_rate=3e-4)
 MLP, TRANSFORMER, HYPERNETWORK = "MLP", "transformer", "hypernetwork"
 
 
