@@ -42,7 +42,7 @@ def curve(words: list[str]) -> int:
         if not any(options.claim in claim.name for claim in experiment.claims):
             raise UserError(f"{name} has no claim that contains {options.claim!r}")
         if not sum(over_results([name], options, lambda one: _curves(one, options.claim))):
-            many = "declares none" if not experiment.variants else f"run it again: recombine run {experiment.source}"
+            many = "it declares none" if not experiment.variants else f"run it again: recombine run {experiment.source}"
             raise UserError(f"no table of {name} in {options.out} has protocol variants ({many})")
     return 0
 
