@@ -48,6 +48,13 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["run", "liang2025/stripes", "--tier", "gpu"], "a GPU was asked for"),
         (["run", "liang2025/failure", "--tier", "quick", "--out", "/proc/nowhere"], "cannot write"),
         (["run", "missing.py"], "there is no experiment file"),
+        (["run", "liang2025/stripes", "--name", "a/b"], "cannot name a folder"),
+        (["run", "liang2025/stripes", "--name", ""], "cannot name a folder"),
+        (["run", "liang2025/stripes", "--name", "gpu"], "is taken"),
+        (["table", "liang2025/stripes", "--out", "/nowhere"], "there is no such folder"),
+        (["verify", "--out", "/nowhere"], "recombine run liang2025/rotation --out /nowhere"),
+        (["curve", "liang2025/rotation", "--out", str(RESULTS)], "has protocol variants"),
+        (["list", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
         (["figure", "liang2025/stripes", "--out", "/nowhere"], "nothing of this has been run"),
         (
             ["figure", "liang2025/stripes", "--out", "/nowhere", "--tier", "paper"],
@@ -290,7 +297,6 @@ def test_list_takes_names_and_paths(capsys):
         said = capsys.readouterr().out
         assert "wider decoder" in said
         assert "liang2025" not in said
-    assert cli.main(["list", "liang2025/stripe"]) == 2
 
 
 def test_a_bar_is_shown_on_a_terminal_only_and_only_if_it_takes_long(monkeypatch, capsys):
