@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recombine.claims import judge_variants
-from recombine.cli.options import parse
 from recombine.cli.report import numbers
-from recombine.cli.results import Loaded, TierOptions, name_and_flags, over_results
+from recombine.cli.results import Loaded, TierOptions, over_results, read_words
 from recombine.core import Claim, UserError
 from recombine.engine import catalogue, store
 
@@ -29,15 +28,14 @@ class CurveOptions(TierOptions):
 
 def curve(words: list[str]) -> int:
     """Plot specification curves, one per claim, beside the tables; print what each claim comes to."""
-    names, flags = name_and_flags(words, "curve")
-    options = parse(
+    names, options = read_words(
         CurveOptions,
-        flags,
-        "recombine curve NAME",
+        words,
+        "curve",
         "Each claim under every protocol variant of its table: effect, interval and verdict, lowest first.\n"
         "Example: recombine curve liang2025/amounts --tier gpu --claim cross",
     )
-    for name in catalogue.chosen(names):
+    for name in names:
         experiment = catalogue.find(name)
         if not any(options.claim in claim.name for claim in experiment.claims):
             raise UserError(f"{name} has no claim that contains {options.claim!r}")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from recombine.cli.options import parse
-from recombine.cli.results import Loaded, TierOptions, name_and_flags, nothing_there, over_results
-from recombine.engine import catalogue
+from recombine.cli.results import Loaded, TierOptions, nothing_there, over_results, read_words
 
 
 @dataclass(frozen=True)
@@ -22,18 +20,17 @@ def figure(words: list[str]) -> int:
     """Plot the figures of an experiment again, from its tables."""
     from recombine import engine
 
-    names, flags = name_and_flags(words, "figure")
-    options = parse(
+    names, options = read_words(
         FigureOptions,
-        flags,
-        "recombine figure NAME",
+        words,
+        "figure",
         "Plot it again from the table.\nExample: recombine figure liang2025/stripes --tier laptop --format svg",
     )
 
     def plot(one: Loaded) -> None:
         print(*engine.plot(one.experiment, one.settings, one.table, one.folder, (options.format,)), sep="\n")
 
-    for name in catalogue.chosen(names):
+    for name in names:
         if not over_results([name], options, plot):
             raise nothing_there([name], options)
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recombine.cli import streams
+from recombine.cli.options import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
+Options = TypeVar("Options", bound="TierOptions")
 SHORT = "liang2025/rotation"
 """The experiment that is over soonest, for who has run none yet."""
 UNUSABLE = (KeyError, IndexError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
@@ -73,6 +75,17 @@ def over_results(
             if options.tier in ("", tier):
                 found.append(use(Loaded(experiment, folder, tier, settings, table)))
     return found
+
+
+def read_words(
+    kind: type[Options], words: list[str], command: str, about: str, *, all_by_default: bool = False
+) -> tuple[list[str], Options]:
+    """The experiments that the words of a command name, and its options."""
+    named, flags = split_names(words)
+    options = parse(kind, flags, f"recombine {command} {'[NAME ...]' if all_by_default else 'NAME'}", about)
+    if not named and not all_by_default:
+        raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
+    return chosen_or_all(named), options
 
 
 def chosen_or_all(words: list[str]) -> list[str]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.cli import streams
-from recombine.cli.options import parse
-from recombine.cli.results import Loaded, TierOptions, name_and_flags, nothing_there, over_results
+from recombine.cli.results import Loaded, TierOptions, nothing_there, over_results, read_words
 from recombine.core import UserError
 from recombine.engine import catalogue
 
@@ -28,15 +27,13 @@ class TableOptions(TierOptions):
 
 def table(words: list[str]) -> int:
     """Print the means of each column per condition, or all rows."""
-    names, flags = name_and_flags(words, "table")
-    options = parse(
+    names, options = read_words(
         TableOptions,
-        flags,
-        "recombine table NAME",
+        words,
+        "table",
         "The columns of an experiment's tables, with the mean of each over the networks of a condition.\n"
         "Example: recombine table liang2025/stripes --tier gpu --columns accuracy0_interior mse_hole",
     )
-    names = catalogue.chosen(names)
     if not over_results(names, options, lambda one: _show(one, options)):
         raise nothing_there(names, options)
     return 0

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.cli import streams
-from recombine.cli.options import parse
-from recombine.cli.results import Loaded, TierOptions, chosen_or_all, nothing_there, over_results, split_names
+from recombine.cli.results import Loaded, TierOptions, nothing_there, over_results, read_words
 
 if TYPE_CHECKING:
     from recombine.cli.report import Shown
@@ -25,15 +24,14 @@ def verdicts(words: list[str]) -> int:
     """Judge again whatever has been run, from the tables."""
     from recombine.cli import report
 
-    names, flags = split_names(words)
-    options = parse(
+    names, options = read_words(
         VerdictOptions,
-        flags,
-        "recombine verdicts [NAME ...]",
+        words,
+        "verdicts",
         "What the runs so far say; nothing is written. The name of a paper stands for all of its experiments.\n"
         "Example: recombine verdicts redhardt2025 --tier gpu",
+        all_by_default=True,
     )
-    names = chosen_or_all(names)
     shown = over_results(names, options, judged_result, doing="judging")
     if not shown:
         raise nothing_there(names, options)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.cli import streams
-from recombine.cli.options import parse
-from recombine.cli.results import TierOptions, chosen_or_all, nothing_there, over_results, split_names
+from recombine.cli.results import TierOptions, nothing_there, over_results, read_words
 
 if TYPE_CHECKING:
     from recombine.engine.audit import Audit
@@ -28,16 +27,15 @@ def verify(words: list[str]) -> int:
     """Audit every result: its code, its commit, its claims."""
     from recombine.engine.audit import audit
 
-    names, flags = split_names(words)
-    options = parse(
+    names, options = read_words(
         VerifyOptions,
-        flags,
-        "recombine verify [NAME ...]",
+        words,
+        "verify",
         "Which results were made by other code than today's, and which claims cannot be judged as they are: a control"
         " that is always misread, a margin at the ceiling, a margin that an untrained network keeps.\n"
         "Example: recombine verify liang2025 --tier gpu",
+        all_by_default=True,
     )
-    names = chosen_or_all(names)
     found = over_results(names, options, lambda one: audit(one.experiment, one.folder), doing="auditing")
     if not found:
         raise nothing_there(names, options)
