@@ -1,6 +1,7 @@
 """Does a wider decoder place more bumps in the interior of the hole?
 
-A study of one's own: recombine run examples/my_study.py --tier quick, then recombine verdicts examples/my_study.py.
+A study of one's own: recombine run examples/my_study.py --tier quick --out mine. Without a command,
+python examples/my_study.py does the same.
 """
 
 from __future__ import annotations
@@ -72,3 +73,11 @@ def figure(settings, table):
         rc.plots.dots(axis, {name: rc.pick(table, condition=name)[place].to_numpy() for name in ("narrow", "wide")})
         axis.set_title(place)
     return figure
+
+
+if __name__ == "__main__":
+    import sys
+
+    from recombine.cli import main
+
+    sys.exit(main(["run", __file__, *(sys.argv[1:] or ["--tier", "quick", "--out", "mine"])]))

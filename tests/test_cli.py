@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import resource
 import signal
@@ -18,7 +19,7 @@ from rich.console import Console
 
 import recombine as rc
 from recombine import cli
-from recombine.cli import options
+from recombine.cli import options, report, streams
 from recombine.cli.progress import ProgressMonitor, Screen
 from recombine.cli.report import numbers
 from recombine.cli.run import RunOptions
@@ -48,7 +49,14 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["run", "liang2025/stripes", "--tier", "gpu"], "a GPU was asked for"),
         (["run", "liang2025/failure", "--tier", "quick", "--out", "/proc/nowhere"], "cannot write"),
         (["run", "missing.py"], "there is no experiment file"),
-        (["figure", "liang2025/stripes", "--out", "/nowhere"], "has not been run"),
+        (["run", "liang2025/stripes", "--name", "a/b"], "cannot name a folder"),
+        (["run", "liang2025/stripes", "--name", ""], "cannot name a folder"),
+        (["run", "liang2025/stripes", "--name", "gpu"], "is taken"),
+        (["table", "liang2025/stripes", "--out", "/nowhere"], "there is no such folder"),
+        (["verify", "--out", "/nowhere"], "recombine run liang2025/rotation --out /nowhere"),
+        (["curve", "liang2025/rotation", "--out", str(RESULTS)], "has protocol variants"),
+        (["list", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
+        (["figure", "liang2025/stripes", "--out", "/nowhere"], "nothing of this has been run"),
         (
             ["figure", "liang2025/stripes", "--out", "/nowhere", "--tier", "paper"],
             "recombine run liang2025/stripes --tier paper",
@@ -269,3 +277,53 @@ def test_two_results_stand_side_by_side(capsys):
         ["/nowhere", str(failure / "gpu")],
     ):
         assert cli.main(["compare", *bad]) == 2
+
+
+def test_a_study_of_ones_own_is_listed_with_what_was_run_and_its_file_is_not_imported(tmp_path, capsys):
+    study, out = tmp_path / "mine.py", tmp_path / "r" / "here" / "mine" / "a-label"
+    study.write_text('"""Is it so?"""\nraise SystemExit("imported")\n')
+    out.mkdir(parents=True)
+    (out / "settings.json").write_text(json.dumps({"source": str(study)}))
+    row = {"claim": "it is so", "says": "It is.", "source": "us", "verdict": "holds", "evidence": True}
+    (out / "verdicts.json").write_text(json.dumps([row]))
+    words = ["list", "--claims", "--out", str(tmp_path / "r")]
+    assert cli.main(words) == 0
+    said = " ".join(capsys.readouterr().out.split())  # the path is long, and lines are wrapped
+    assert "Is it so?" in said
+    assert "a-label: holds" in said
+    assert cli.main(["verdicts", "--out", str(tmp_path / "r")]) == 2
+    assert f"name a study of your own: {study}" in capsys.readouterr().err
+    study.unlink()
+    assert cli.main(words) == 0
+    assert "cannot be read any more" in " ".join(capsys.readouterr().out.split())
+
+
+def test_list_takes_names_and_paths(capsys):
+    study = Path(__file__).parents[1] / "examples" / "my_study.py"
+    for name in (str(study), str(study.with_suffix(""))):
+        assert cli.main(["list", name, "--out", "/nowhere"]) == 0
+        said = capsys.readouterr().out
+        assert "wider decoder" in said
+        assert "liang2025" not in said
+
+
+def test_a_bar_is_shown_on_a_terminal_only_and_only_if_it_takes_long(monkeypatch, capsys):
+    assert list(streams.with_progress([1, 2, 3], "judging")) == [1, 2, 3]
+    assert capsys.readouterr().out == ""
+    for patience, shown in ((0.0, True), (60.0, False)):
+        said = io.StringIO()
+        monkeypatch.setattr(streams, "PATIENCE", patience)
+        monkeypatch.setattr(streams, "console", lambda said=said: Console(file=said, force_terminal=True))
+        assert list(streams.with_progress([1, 2, 3], "judging")) == [1, 2, 3]
+        assert ("judging" in said.getvalue()) == shown
+
+
+def test_the_quick_tier_says_what_it_is_good_for_and_what_it_measured(tmp_path):
+    claim = rc.Claim("a", "b", "c", rc.value("x"), above=0.5, fits=(rc.fitted("y", at_least=0.9),))
+    table = pd.DataFrame({"system": "network", "seed": [0, 1], "x": [0.1, 0.3], "y": [0.0, 0.0]})
+    (verdict,) = rc.judge_all(table, [claim], evidence=False)
+    said = io.StringIO()
+    report.show(Console(file=said, width=100), [report.Shown("p/e", tmp_path, [verdict], source="e.py")])
+    assert "0.20 [" in said.getvalue()
+    assert "recombine run e.py --tier laptop" in said.getvalue()
+    assert "proves that everything runs" in said.getvalue()

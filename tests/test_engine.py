@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from recombine import engine
 from recombine.engine import catalogue, store
 from recombine.engine.audit import audit
 from recombine.engine.cells import CheckpointMonitor, commit
+from recombine.engine.folder import short_name
 from recombine.engine.identity import cell_identity, code_version
 from recombine.engine.run import code_changes
 from recombine.train.monitor import Monitor
@@ -77,12 +79,12 @@ class Notes(Monitor):
         self.said.append(text)
 
 
-def go(experiment, out: Path, tier: str = "laptop", **changes):
+def go(experiment, out: Path, tier: str = "laptop", label: str | None = None, **changes):
     from dataclasses import replace
 
     notes = Notes()
     settings = replace(experiment.settings(tier), **changes)
-    order = engine.RunRequest(experiment, tier, settings, out)
+    order = engine.RunRequest(experiment, tier, settings, out, label=label)
     result = engine.execute(order, notes)
     ran = len(experiment.module.COUNT)
     experiment.module.COUNT.clear()
@@ -111,12 +113,67 @@ def test_finished_cells_are_not_computed_again_and_the_table_is_the_same_bit_for
     assert (again.folder / "table.parquet").read_bytes() == before
 
 
-def test_more_seeds_use_the_cells_of_fewer(experiment, tmp_path):
-    go(experiment, tmp_path)
+def test_more_seeds_use_the_cells_of_fewer_and_grow_the_same_folder(experiment, tmp_path):
+    first, _, _ = go(experiment, tmp_path)
     more, ran, _ = go(experiment, tmp_path, seeds=8)
     assert ran == 2
     assert len(rc.networks(more.table)) == 8
-    assert more.folder.name == "laptop,seeds=8"
+    assert more.folder == first.folder == tmp_path / experiment.name / "laptop"
+
+
+def test_fewer_seeds_do_not_replace_more(experiment, tmp_path):
+    more, _, _ = go(experiment, tmp_path, seeds=8)
+    before = (more.folder / "table.parquet").read_bytes()
+    fewer, ran, said = go(experiment, tmp_path)
+    assert (ran, len(rc.networks(fewer.table))) == (0, 8)
+    assert "already has 8 seeds" in said[0]
+    assert (more.folder / "table.parquet").read_bytes() == before
+    path = Path(experiment.module.__file__)
+    path.write_text(path.read_text().replace("0.1 * rng", "0.2 * rng"))
+    with pytest.raises(rc.UserError, match="8 seeds, made by other code than today's"):
+        go(experiment, tmp_path)
+
+
+def test_a_run_without_its_variants_does_not_replace_one_with_them(experiment, tmp_path):
+    order = partial(engine.RunRequest, experiment, "laptop", out=tmp_path)
+    settings, variants = experiment.settings("laptop"), experiment.variants
+    engine.execute(order(settings, variants=variants), Notes())
+    kept, _, said = go(experiment, tmp_path)
+    assert kept.table["variant"].nunique() == 2
+    assert "already has 6 seeds and 1 protocol variant" in said[0]
+    with pytest.raises(rc.UserError, match="some of which would be lost"):
+        go(experiment, tmp_path, seeds=8)
+
+
+def test_a_label_names_the_folder_of_one_setting(experiment, tmp_path):
+    named = partial(go, experiment, tmp_path, label="wide-2")
+    first = named()[0]
+    assert first.folder.name == "wide-2"
+    assert "--name wide-2" in json.loads((first.folder / "settings.json").read_text())["command"]
+    assert len(rc.networks(named(seeds=8)[0].table)) == 8
+    with pytest.raises(rc.UserError, match=r"shift 1\.0, not 2\.0"):
+        named(shift=2.0)
+    with pytest.raises(rc.UserError, match="tier laptop, not quick"):
+        go(experiment, tmp_path, tier="quick", label="wide-2")
+
+
+@pytest.mark.parametrize("label", ["", "a/b", "..", ".hidden", "laptop", "cells", "a,b", "a b", "x" * 61, "-x", "a\n"])
+def test_a_label_that_cannot_name_a_folder_is_refused(experiment, tmp_path, label):
+    with pytest.raises(rc.UserError, match="--name"):
+        go(experiment, tmp_path, label=label)
+
+
+def test_names_of_folders_are_short_readable_and_distinct():
+    many = {f"setting{i}": i for i in range(12)}
+    assert short_name("gpu", {"seeds": 12}) == "gpu"
+    assert short_name("gpu", {"width": 32, "seeds": 12, "depths": (1, 2)}) == "gpu,width=32,depths=1-2"
+    assert short_name("gpu", {"images": "a/b.gz"}) == "gpu,images=a_b.gz"
+    long = short_name("gpu", many)
+    assert len(long) <= 60
+    assert long.startswith("gpu,setting0=0,setting1=1")
+    assert "more-" in long
+    assert long != short_name("gpu", many | {"setting11": 12})
+    assert len(short_name("gpu", {"path": "x" * 200})) <= 60
 
 
 @pytest.mark.parametrize("harm", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:100] + b"x" + b[101:]])
@@ -265,10 +322,8 @@ def test_two_studies_of_one_name_do_not_share_results(tmp_path):
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "study.py").write_text(SOURCE)
     assert catalogue.find(str(tmp_path / "c" / "study.py")).name == "c/study"
-    for name in ("laptop", "laptop,seeds=6"):
-        if (tmp_path / "out" / "x" / "study" / name).exists():
-            with pytest.raises(rc.UserError, match="holds the results of"):
-                engine.load(other, tmp_path / "out" / "x" / "study" / name)
+    with pytest.raises(rc.UserError, match="holds the results of"):
+        engine.load(other, tmp_path / "out" / "x" / "study" / "laptop")
     (tmp_path / "a/x/study.py").unlink()
     go(other, tmp_path / "out")
 

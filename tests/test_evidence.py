@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from recombine.cli.board import pages
-from recombine.cli.verdicts import judged
+from recombine.cli.results import TierOptions, over_results
+from recombine.cli.verdicts import judged_result
 from recombine.engine import catalogue
 
 HERE = Path(__file__).parents[1]
@@ -31,7 +32,7 @@ def test_the_board_says_what_the_results_say():
 
 @pytest.mark.parametrize("name", catalogue.names())
 def test_stored_verdicts_are_those_of_todays_rules(name):
-    for shown in judged(catalogue.find(name), RESULTS):
+    for shown in over_results([name], TierOptions(RESULTS), judged_result):
         stored = {row["claim"]: row["verdict"] for row in json.loads((shown.folder / "verdicts.json").read_text())}
         assert stored == {v.claim: v.verdict for v in shown.verdicts}
 

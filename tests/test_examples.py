@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -32,6 +34,12 @@ def test_a_model_of_ones_own_composes_and_least_squares_does_not():
 
 def test_a_measure_that_misreads_a_control_decides_nothing():
     assert example("own_measure").main() == {"centre": "undecided", "peak": "holds"}
+
+
+def test_a_study_run_by_python_is_the_command_line():
+    command = [sys.executable, EXAMPLES / "my_study.py", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "--widths" in done.stdout
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("own_*.py")))

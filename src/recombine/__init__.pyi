@@ -21,7 +21,7 @@ from recombine.core import Variant as Variant
 from recombine.keys import key as key
 from recombine.keys import rng as rng
 
-# task: families of combinations, and what is asked of a network
+# task: families of combinations, and what a network must answer
 from recombine.tasks.bumps import bumps as bumps
 from recombine.tasks.continuous import continuous_bumps as continuous_bumps
 from recombine.tasks.hyperteacher import hyperteacher as hyperteacher
@@ -33,7 +33,7 @@ from recombine.tasks.preferences import step_accuracy as step_accuracy
 from recombine.tasks.sums import sum_of_parts as sum_of_parts
 from recombine.tasks.hyperteacher import teacher_of as teacher_of
 
-# encoding: how the value of a part is told to a network
+# encoding: how the value of a part is given to a network
 from recombine.encodings.position import Encoding as Encoding
 from recombine.encodings.position import local_bump as local_bump
 from recombine.encodings.position import one_hot as one_hot

@@ -101,9 +101,9 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     """Holds if the interval of every part lies within the bounds, fails if one lies outside, else undecided.
 
     A precondition or control that is not met makes it undecided, and so do too few seeds, or too many that were lost
-    or did not fit.
+    or did not fit. Where nothing is evidence, effects of networks that did not fit count as well.
     """
-    table = tables.modern(table)
+    table, claim = tables.modern(table), claim if evidence else replace(claim, fits=())
     effects = claim.effect(table)
     columns = effects if isinstance(effects, pd.DataFrame) else effects.to_frame("")
     fits = _fits(table, claim, columns)

@@ -99,7 +99,7 @@ def decades(axes: Axes, *, xlabel: str, ylabel: str) -> None:
 
 
 def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL, low: float = 0.0) -> None:
-    """One dot a seed, one column a group, and a bar at the mean; for shares and correlations up to 1."""
+    """One dot per seed, one column per group, and a bar at the mean; for shares and correlations up to 1."""
     for i, values in enumerate(groups.values()):
         spread = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(i + spread, values, "o", color=colour, alpha=0.75, markersize=4)
@@ -129,11 +129,11 @@ def specification_curve(verdicts: Mapping[str, Any], title: str):
         top.plot(i, v.effect, marker, color=colour, markersize=7 if name == primary else 5)
     for bound in (verdicts[primary].above, verdicts[primary].below):
         if bound is not None:
-            top.axhline(bound, color="black", linestyle=":", linewidth=0.9)
+            top.axhline(bound, color="black", linestyle=":", linewidth=0.9, label=f"margin {bound:.3g}")
     for word, colour in WORD_COLOURS.items():
         top.plot([], [], "o", color=colour, label=word)
     top.plot([], [], "D", color="black", label="primary protocol")
-    top.legend(fontsize=7, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+    top.legend(fontsize=7, frameon=False, ncols=6 if len(order) > 5 else 3, loc="lower left", bbox_to_anchor=(0, 1))
     top.set_ylabel(textwrap.fill(verdicts[primary].unit, 34), fontsize=8)
     figure.suptitle(textwrap.fill(title, 26 + 8 * len(order)), fontsize=10)
     _choices(low, order, [primary, *(n for n in verdicts if n != primary)])

@@ -69,7 +69,7 @@ def test_what_is_no_picture_is_refused(complexity):
 def test_a_png_cannot_shorten_noise_and_its_ratio_has_one_size():
     assert png_ratio(noise()) == pytest.approx(1, abs=0.01)
     assert 0 < png_ratio(plain()) < 0.005
-    with pytest.raises(ValueError, match="256 pixels a side, got 64"):
+    with pytest.raises(ValueError, match="256 pixels per side, got 64"):
         png_ratio(noise(64))
 
 

@@ -34,13 +34,13 @@ def _add(parser: argparse.ArgumentParser, usual: Any) -> None:
         if is_dataclass(now):
             _add(parser, now)
             continue
-        flag, told = f"--{field.name.replace('_', '-')}", f"(now {now!r})"
+        flag, shown = f"--{field.name.replace('_', '-')}", f"(now {now!r})"
         if isinstance(now, bool):
-            parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=MISSING, help=told)
+            parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=MISSING, help=shown)
         elif isinstance(now, tuple):
-            parser.add_argument(flag, nargs="*", type=_reader(_inner(kind), now), default=MISSING, help=told)
+            parser.add_argument(flag, nargs="*", type=_reader(_inner(kind), now), default=MISSING, help=shown)
         else:
-            parser.add_argument(flag, type=_reader(kind, now), choices=_choices(kind), default=MISSING, help=told)
+            parser.add_argument(flag, type=_reader(kind, now), choices=_choices(kind), default=MISSING, help=shown)
 
 
 def _filled(usual: Any, given: dict[str, Any]) -> Any:

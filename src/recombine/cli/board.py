@@ -7,8 +7,8 @@ from pathlib import Path
 
 from recombine.cli import report
 from recombine.cli.options import parse
-from recombine.cli.results import ResultOptions
-from recombine.cli.verdicts import judged
+from recombine.cli.results import ResultOptions, TierOptions, over_results
+from recombine.cli.verdicts import judged_result
 from recombine.core import UserError
 from recombine.engine import catalogue
 
@@ -30,8 +30,8 @@ class BoardOptions(ResultOptions):
 
 def board(words: list[str]) -> int:
     """Write the pages of all papers that have results."""
-    told = "Write a page per paper with every claim and its verdicts.\nExample: recombine board --to docs/board"
-    options = parse(BoardOptions, words, "recombine board", told)
+    about = "Write a page per paper with every claim and its verdicts.\nExample: recombine board --to docs/board"
+    options = parse(BoardOptions, words, "recombine board", about)
     found = pages(options.out)
     if not found:
         raise UserError(f"nothing has been run in {options.out}")
@@ -44,18 +44,15 @@ def board(words: list[str]) -> int:
 
 def pages(out: Path) -> dict[str, str]:
     """The page of each paper that has results, by the paper's name."""
+    shown = over_results(catalogue.names(), TierOptions(out), judged_result, doing="judging")
     papers: dict[str, list[report.Shown]] = {}
-    titles = {}
-    for name in catalogue.names():
-        experiment = catalogue.find(name)
-        paper = name.split("/")[0]
-        titles[paper] = experiment.paper
-        papers.setdefault(paper, []).extend(judged(experiment, out))
-    return {paper: page(titles[paper], shown) for paper, shown in papers.items() if shown}
+    for one in shown:
+        papers.setdefault(one.name.split("/")[0], []).append(one)
+    return {paper: page(catalogue.find(mine[0].name).paper, mine) for paper, mine in papers.items()}
 
 
 def page(title: str, shown: list[report.Shown]) -> str:
     """One paper's page: how many verdicts of each kind per tier, then a table per experiment."""
-    tiers = dict.fromkeys(one.folder.name for one in shown if "," not in one.folder.name)
+    tiers = dict.fromkeys(one.tier for one in shown if one.folder.name == one.tier)
     each = [f"{tier}: {report.totals(v for o in shown if o.folder.name == tier for v in o.verdicts)}" for tier in tiers]
     return HEAD.format(paper=title, totals="; ".join(each)) + "\n" + report.markdown(shown) + "\n"

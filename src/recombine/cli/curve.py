@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recombine.claims import judge_variants
-from recombine.cli.options import parse
 from recombine.cli.report import numbers
-from recombine.cli.results import TierOptions, folders, load, name_and_flags, passing_over
+from recombine.cli.results import Loaded, TierOptions, over_results, read_words
 from recombine.core import Claim, UserError
 from recombine.engine import catalogue, store
 
@@ -29,34 +28,34 @@ class CurveOptions(TierOptions):
 
 def curve(words: list[str]) -> int:
     """Plot specification curves, one per claim, beside the tables; print what each claim comes to."""
-    names, flags = name_and_flags(words, "curve")
-    options = parse(
+    names, options = read_words(
         CurveOptions,
-        flags,
-        "recombine curve NAME",
+        words,
+        "curve",
         "Each claim under every protocol variant of its table: effect, interval and verdict, lowest first.\n"
         "Example: recombine curve liang2025/amounts --tier gpu --claim cross",
     )
-    catalogue.check_tier(options.tier)
-    for name in catalogue.chosen(names):
-        experiment, plotted = catalogue.find(name), 0
-        claims = [claim for claim in experiment.claims if options.claim in claim.name]
-        if not claims:
+    for name in names:
+        experiment = catalogue.find(name)
+        if not any(options.claim in claim.name for claim in experiment.claims):
             raise UserError(f"{name} has no claim that contains {options.claim!r}")
-        for folder in folders(options.out / experiment.name):
-            with passing_over(folder):
-                tier, _, table = load(experiment, folder)
-                if options.tier in ("", tier) and table["variant"].nunique() > 1:
-                    for claim in claims:
-                        _tell(claim, judge_variants(table, claim), plot(experiment, claim, table, folder))
-                        plotted += 1
-        if not plotted:
-            many = "declares none" if not experiment.variants else f"run it again: recombine run {experiment.source}"
+        if not sum(over_results([name], options, lambda one: _curves(one, options.claim))):
+            many = "it declares none" if not experiment.variants else f"run it again: recombine run {experiment.source}"
             raise UserError(f"no table of {name} in {options.out} has protocol variants ({many})")
     return 0
 
 
-def _tell(claim: Claim, verdicts: dict[str, Any], path: Path) -> None:
+def _curves(one: Loaded, part: str) -> int:
+    """Plot and print the curves of the claims whose name contains a part; how many, none without variants."""
+    claims = [claim for claim in one.experiment.claims if part in claim.name]
+    if one.table["variant"].nunique() < 2:
+        return 0
+    for claim in claims:
+        _print(claim, judge_variants(one.table, claim), plot(one.experiment, claim, one.table, one.folder))
+    return len(claims)
+
+
+def _print(claim: Claim, verdicts: dict[str, Any], path: Path) -> None:
     """A claim's verdict and effect under each protocol, and where its curve is."""
     print(f"{claim.name}: {claim.unit}")
     for name, v in verdicts.items():

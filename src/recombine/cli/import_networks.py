@@ -32,7 +32,7 @@ def import_networks(words: list[str]) -> int:
         " artifacts",
     )
     if len(named) < 2 or named[0] not in SOURCES:
-        raise UserError("say what from where: recombine import picbreeder SOURCE (--help tells where to get it)")
+        raise UserError("say what from where: recombine import picbreeder SOURCE (--help says where to get it)")
     from recombine.cppn.picbreeder import import_picbreeder
 
     done = import_picbreeder(named[1], where.to)

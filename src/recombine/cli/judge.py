@@ -1,4 +1,4 @@
-"""What the command line asks of two judges: is a picture with one weight changed still a coherent variation?
+"""recombine judge: two judges look at pictures: is a picture with one weight changed still a coherent variation?
 
 The offline judge is a classifier of compressed sizes and symmetries, fitted on all other pictures; the vision-language
 judge is any model behind an OpenAI-compatible address. Both see the same changed pictures, matched in size of change.
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from recombine.cppn.sweep.scores import SweptFeatures
 
 
-Said = dict[tuple[str, str], np.ndarray]
+Answers = dict[tuple[str, str], np.ndarray]
 """By picture and kind of network, 1 for yes, 0 for no and NaN for no answer, for each changed picture."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(PictureSettings):
+class JudgeOptions(PictureSettings):
     """What is judged, and by whom."""
 
     seeds: tyro.conf.Suppress[int] = 1
@@ -34,13 +34,13 @@ class Asked(PictureSettings):
     targets: tuple[str, ...] = ("face", "moth")
     """designed pictures to draw; one network is trained on each"""
     size: int = 48
-    """pixels a side"""
+    """pixels per side"""
     n_weights: int = 24
     """weights of each network that are changed, down and up"""
     answers: Path = Path("judged")
     """folder in which the model's answers are kept, so that a run that is broken off goes on"""
     per_minute: float = 60.0
-    """requests a minute, at most"""
+    """requests per minute, at most"""
     price: float = 0.0
     """what a million tokens cost, for the estimate; 0 if unknown"""
     agreed: bool = False
@@ -58,11 +58,11 @@ class Swept(NamedTuple):
 
 def judge(words: list[str]) -> int:
     """Ask both judges and say how far they agree; or the offline judge alone."""
-    asked = parse(
-        Asked,
+    options = parse(
+        JudgeOptions,
         words,
         "recombine judge",
-        "Composed (or evolved) networks and their trained twins, one weight changed at a time: what do the offline"
+        "Designed (or evolved) networks and their trained twins, one weight changed at a time: what do the offline"
         " judge and a vision-language model say? Address, key and model come from RECOMBINE_JUDGE_URL,"
         " RECOMBINE_JUDGE_KEY and RECOMBINE_JUDGE_MODEL; the key is never written anywhere.\n"
         "Example: RECOMBINE_JUDGE_URL=http://localhost:8000/v1 RECOMBINE_JUDGE_MODEL=my-model RECOMBINE_JUDGE_KEY=none"
@@ -70,9 +70,9 @@ def judge(words: list[str]) -> int:
     )
     from recombine.vlm.endpoint import find_endpoint
 
-    endpoint = None if asked.alone else find_endpoint()
-    networks = swept_networks(asked)
-    theirs = seen(networks, asked, endpoint) if endpoint else {}
+    endpoint = None if options.alone else find_endpoint()
+    networks = swept_networks(options)
+    theirs = seen(networks, options, endpoint) if endpoint else {}
     ours = offline(networks)
     report(ours, theirs)
     if theirs:
@@ -80,55 +80,55 @@ def judge(words: list[str]) -> int:
     return 0
 
 
-def swept_networks(asked: Asked) -> dict[str, dict[str, Swept]]:
+def swept_networks(options: JudgeOptions) -> dict[str, dict[str, Swept]]:
     """For each picture its designed (or evolved) network, then a trained one, with the changes of their weights."""
     from recombine.experiments.pictures import compare, shared
 
-    found, every = {}, shared.goals(asked)
+    found, every = {}, shared.goals(options)
     if len(every) < 2:
         raise UserError("the offline judge is fitted on other pictures: name two targets or more")
     for name, goal in every.items():
         twin = goal.trained
         if twin is None:
-            print(f"training a network on {name} ({asked.steps} updates)", flush=True)
-            twin = shared.train(asked, goal, shared.dense(goal), [0], monitor=None, label="twin")[0].model
-        if (error := shared.error(asked, goal, twin)) > compare.DRAWN:
-            worse = f"mean squared error {error:.3g} where {compare.DRAWN:g} is asked for"
+            print(f"training a network on {name} ({options.steps} updates)", flush=True)
+            twin = shared.train(options, goal, shared.dense(goal), [0], monitor=None, label="twin")[0].model
+        if (error := shared.error(options, goal, twin)) > compare.DRAWN:
+            worse = f"mean squared error {error:.3g} where {compare.DRAWN:g} is required"
             raise UserError(f"the network trained on {name} does not draw it ({worse}): give it more --steps")
         known = "evolved" if goal.evolved else "designed"
-        found[name] = {known: swept(goal.model, asked), "trained": swept(twin, asked)}
+        found[name] = {known: swept(goal.model, options), "trained": swept(twin, options)}
     return found
 
 
-def swept(model: Any, asked: Asked) -> Swept:
+def swept(model: Any, options: JudgeOptions) -> Swept:
     from recombine.cppn.sweep.matching import matched
     from recombine.cppn.sweep.scores import swept_features
     from recombine.cppn.sweep.sweep import every_weight, sweep
 
-    where = every_weight(model, asked.n_weights, asked.seed)
-    found = matched(model, where, asked.size)
-    shape = (asked.size, asked.size, 3)
-    changed = np.asarray(sweep(model, where, found.deltas, asked.size))[~found.inert].reshape(-1, *shape)
-    plain = np.asarray(sweep(model, where, np.zeros(1), asked.size))[0, 0].reshape(shape)
-    return Swept(swept_features(model, where, asked.size)[0], [(plain, one) for one in changed])
+    where = every_weight(model, options.n_weights, options.seed)
+    found = matched(model, where, options.size)
+    shape = (options.size, options.size, 3)
+    changed = np.asarray(sweep(model, where, found.deltas, options.size))[~found.inert].reshape(-1, *shape)
+    plain = np.asarray(sweep(model, where, np.zeros(1), options.size))[0, 0].reshape(shape)
+    return Swept(swept_features(model, where, options.size)[0], [(plain, one) for one in changed])
 
 
-def seen(networks: dict[str, dict[str, Swept]], asked: Asked, endpoint: Any) -> Said:
+def seen(networks: dict[str, dict[str, Swept]], options: JudgeOptions, endpoint: Any) -> Answers:
     """What the vision-language judge says: 1, 0 or neither, for each network's changed pictures."""
     from recombine.vlm.asking import Manner
     from recombine.vlm.vision import Price, judge_pictures
 
     each = [(name, kind, one) for name, kinds in networks.items() for kind, one in kinds.items()]
     pairs = [pair for _, _, one in each for pair in one.pairs]
-    price = replace(Price(), per_million=asked.price or None)
+    price = replace(Price(), per_million=options.price or None)
     said = judge_pictures(
         pairs,
         endpoint,
-        cache=asked.answers,
-        confirm=None if asked.agreed else allowed,
+        cache=options.answers,
+        confirm=None if options.agreed else allowed,
         progress=lambda done, of: print(f"\r{done} of {of}", end="" if done < of else "\n", flush=True),
         price=price,
-        manner=Manner(per_minute=asked.per_minute),
+        manner=Manner(per_minute=options.per_minute),
     )
     ends = np.cumsum([len(one.pairs) for _, _, one in each])[:-1]
     return {(name, kind): part for (name, kind, _), part in zip(each, np.split(said, ends), strict=True)}
@@ -142,7 +142,7 @@ def allowed(estimate: Any) -> bool:
         raise UserError(f"{estimate}: nobody is there to agree; --agreed does") from None
 
 
-def offline(networks: dict[str, dict[str, Swept]]) -> Said:
+def offline(networks: dict[str, dict[str, Swept]]) -> Answers:
     """What the offline judge says of the same pictures, fitted without those of their target; NaN where it cannot."""
     from recombine.cppn.sweep.classifier import Pair, fit_pairs, standardised
 
@@ -158,13 +158,13 @@ def offline(networks: dict[str, dict[str, Swept]]) -> Said:
     return found
 
 
-def report(ours: Said, theirs: Said) -> None:
-    """Shares of yes, of each network and each judge that was asked."""
+def report(ours: Answers, theirs: Answers) -> None:
+    """Shares of yes, of each network and each judge."""
     heads = {"changes": 8, "offline yes": 12} | ({"model yes": 10, "no answer": 10} if theirs else {})
     print(f"{'network':28} " + " ".join(f"{head:>{width}}" for head, width in heads.items()))
     for key, a in ours.items():
-        told = [str(len(a)), _yes(a)] + ([_yes(theirs[key]), str(int(np.isnan(theirs[key]).sum()))] if theirs else [])
-        cells = " ".join(f"{one:>{width}}" for one, width in zip(told, heads.values(), strict=True))
+        shown = [str(len(a)), _yes(a)] + ([_yes(theirs[key]), str(int(np.isnan(theirs[key]).sum()))] if theirs else [])
+        cells = " ".join(f"{one:>{width}}" for one, width in zip(shown, heads.values(), strict=True))
         print(f"{', '.join(key):28} {cells}")
     for trained in (False, True):
         some = np.concatenate([said for (_, kind), said in ours.items() if (kind == "trained") == trained])
@@ -177,7 +177,7 @@ def _yes(said: np.ndarray) -> str:
     return f"{np.nanmean(said):.2f}" if np.isfinite(said).any() else "-"
 
 
-def compare(ours: Said, theirs: Said) -> None:
+def compare(ours: Answers, theirs: Answers) -> None:
     """How far the two judges agree beyond chance."""
     from recombine.measures.agreement import kappa, kappa_interval, raw_agreement
 

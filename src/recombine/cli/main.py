@@ -12,9 +12,9 @@ from recombine.engine import catalogue
 
 USAGE = """recombine: does a network recombine what it knows, or only remember it?
 
-  recombine list                              every experiment, and what has been run  (--claims: every claim)
+  recombine list                              experiments and own studies, and what has been run  (--claims)
   recombine run liang2025/stripes             run one: progress, verdicts, figure  (--tier quick|laptop|gpu|paper)
-  recombine run liang2025/stripes --help      all of its settings
+  recombine run liang2025/stripes --help      all of its settings  (--name LABEL: a folder of its own)
   recombine verdicts                          what the runs so far say  (NAME ..., --tier gpu, --markdown)
   recombine figure liang2025/stripes          plot the figure again from the table  (--format svg)
   recombine table liang2025/stripes           its columns, and their means per condition  (--csv: all rows)

@@ -37,7 +37,7 @@ def parse(kind: type[Parsed], words: list[str], prog: str, description: str, def
 
 def parse_both(first: Any, second: Any, words: list[str], prog: str, description: str) -> tuple[Any, Any]:
     """Two objects from one list of words, each with its usual values where no flag changes them."""
-    names = {"first": first, "second": second}
+    names = {"run": first, "experiment": second}  # the titles of two groups of flags
     flat: Any = lambda kind: kind  # noqa: E731
     if find_spec("tyro") is not None:
         import tyro
@@ -45,7 +45,7 @@ def parse_both(first: Any, second: Any, words: list[str], prog: str, description
         flat = lambda kind: tyro.conf.OmitArgPrefixes[kind]  # noqa: E731
     both = make_dataclass("Both", [(name, flat(type(value))) for name, value in names.items()])
     got: Any = parse(both, words, prog, description, default=both(first, second))
-    return got.first, got.second
+    return got.run, got.experiment
 
 
 def _with_tyro(kind: type[Parsed], words: list[str], prog: str, description: str, default: Parsed | None) -> Parsed:

@@ -23,12 +23,14 @@ COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not evidenc
 
 @dataclass(frozen=True)
 class Shown:
-    """The verdicts of one run, and whether its code has changed since."""
+    """The verdicts of one run, whether its code has changed since, and what names the study on a command line."""
 
     name: str
     folder: Path
     verdicts: list[Verdict]
     stale: bool = False
+    source: str = ""
+    tier: str = ""
 
 
 def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
@@ -42,6 +44,16 @@ def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
         head = f"  [{COLOURS[short(v)]}]{short(v)}[/]" + " " * (first - 2 - len(short(v)))
         yield head + escape(lines[0])
         yield from (" " * first + escape(line) for line in lines[1:])
+
+
+def plumbing(one: Shown) -> list[str]:
+    """What a run is good for whose effects are no evidence, and which command gives some; nothing for others."""
+    if not one.verdicts or any(v.evidence for v in one.verdicts):
+        return []
+    return [
+        "  [dim]The quick tier proves that everything runs; effects of networks this small mean little.[/]",
+        f"  [dim]Evidence: recombine run {escape(one.source or one.name)} --tier laptop[/]",
+    ]
 
 
 def short(v: Verdict) -> str:
@@ -109,7 +121,7 @@ def show(console: Console, results: list[Shown]) -> None:
     for one in results:
         mark = "  [yellow](stale: not made by today's code)[/]" if one.stale else ""
         console.print(f"\n[bold]{escape(one.name)}[/], {escape(one.folder.name)}{mark}", highlight=False)
-        for line in verdict_lines(one.verdicts, console.width):
+        for line in [*plumbing(one), *verdict_lines(one.verdicts, console.width)]:
             console.print(line, highlight=False, soft_wrap=True)
         console.print(f"  [dim]{escape(str(one.folder / 'figure.png'))}[/]", highlight=False, soft_wrap=True)
     console.print(f"\n{totals(v for one in results for v in one.verdicts)}", highlight=False)

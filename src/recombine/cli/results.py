@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recombine.cli import streams
+from recombine.cli.options import parse
 from recombine.core import UserError
 from recombine.engine import catalogue
 
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
+Options = TypeVar("Options", bound="TierOptions")
+SHORT = "liang2025/rotation"
+"""The experiment that is over soonest, for who has run none yet."""
 UNUSABLE = (KeyError, IndexError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
 """What reading, judging or drawing a damaged or outdated table may raise."""
 
@@ -39,6 +45,84 @@ class TierOptions(ResultOptions):
 
     tier: str = ""
     """only runs of this tier: quick, laptop, gpu or paper"""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A result as it was read: whose it is, where it lies, its tier, settings and table."""
+
+    experiment: catalogue.Experiment
+    folder: Path
+    tier: str
+    settings: Any
+    table: pd.DataFrame
+
+
+def over_results(
+    names: Sequence[str], options: TierOptions, use: Callable[[Loaded], T], *, doing: str | None = None
+) -> list[T]:
+    """What a function makes of every result of some experiments at a tier; those it cannot use are named.
+
+    `doing` titles a progress bar, shown on a terminal if this takes long.
+    """
+    catalogue.check_tier(options.tier)
+    experiments = map(catalogue.find, names)
+    pairs = [(e, folder) for e in experiments for folder in folders(options.out / e.name)]
+    found = []
+    for experiment, folder in streams.with_progress(pairs, doing) if doing else pairs:
+        with passing_over(folder):
+            tier, settings, table = load(experiment, folder)
+            if options.tier in ("", tier):
+                found.append(use(Loaded(experiment, folder, tier, settings, table)))
+    return found
+
+
+def read_words(
+    kind: type[Options], words: list[str], command: str, about: str, *, all_by_default: bool = False
+) -> tuple[list[str], Options]:
+    """The experiments that the words of a command name, and its options."""
+    named, flags = split_names(words)
+    options = parse(kind, flags, f"recombine {command} {'[NAME ...]' if all_by_default else 'NAME'}", about)
+    if not named and not all_by_default:
+        raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
+    return chosen_or_all(named), options
+
+
+def chosen_or_all(words: list[str]) -> list[str]:
+    """The experiments that words name, or all that come with the lab."""
+    return catalogue.chosen(words) or catalogue.names()
+
+
+def nothing_there(names: Sequence[str], options: TierOptions) -> UserError:
+    """What is said where none of some experiments has a result that can be used."""
+    asked = [catalogue.find(name) for name in names]
+    there = any(folders(options.out / one.name) for one in asked)
+    said = "there is no result that can be used" if there else "nothing of this has been run"
+    said += f" at the tier {options.tier}" if options.tier else ""
+    said += f" in {options.out}" + ("" if options.out.is_dir() else " (there is no such folder)")
+    own = [path for path in studies(options.out).values() if path not in {one.source for one in asked}]
+    mine = f", or name a study of your own: {own[0]}" if own else ""
+    return UserError(f"{said}; try '{_command(names, options)}'{mine}")
+
+
+def _command(names: Sequence[str], options: TierOptions) -> str:
+    """What runs the first of some experiments; a short one if all are meant."""
+    words = ["recombine", "run", names[0] if list(names) != catalogue.names() else SHORT]
+    words += ["--tier", options.tier] if options.tier else []
+    return shlex.join(words + (["--out", str(options.out)] if options.out != results_folder() else []))
+
+
+def studies(out: Path) -> dict[str, str]:
+    """The users' own studies with results, and the file of each, as their settings name it; no file is imported."""
+    from recombine.engine import store
+
+    found = {}
+    for path in sorted(out.glob("*/*/*/settings.json")):
+        with suppress(UserError, AttributeError, TypeError):
+            source = store.read_json(path).get("source")
+            if source.endswith(".py"):
+                found["/".join(path.parts[-4:-2])] = source
+    return found
 
 
 def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]]:
@@ -94,10 +178,6 @@ def _alike(value: Any, usual: Any) -> bool:
     if isinstance(usual, bool | str | int):
         return type(value) is type(usual)
     return isinstance(value, int | float) and not isinstance(value, bool) if isinstance(usual, float) else True
-
-
-def try_running(name: str, tier: str) -> str:
-    return f"try 'recombine run {name}{f' --tier {tier}' * bool(tier)}'"
 
 
 def folders(home: Path) -> list[Path]:

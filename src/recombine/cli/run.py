@@ -30,12 +30,14 @@ class RunOptions:
     tier: Tier = "laptop"
     """quick proves the plumbing in seconds; laptop takes minutes on two cores; gpu and paper are larger"""
     out: Path = field(default_factory=results_folder)
-    """folder for results, one below it for each experiment and tier; RECOMBINE_OUT names another than ./results"""
+    """folder for results, one below it for each experiment and run; RECOMBINE_OUT names another than ./results"""
+    name: str | None = None
+    """label of the run, which names its folder; by default the tier and the settings that differ from it"""
     variants: tuple[str, ...] = ()
     """protocol variants under which claims are judged again: all, none, or their names; by default all at the tiers
     gpu and paper, and none at the others, where they multiply the minutes"""
     device: Literal["auto", "cpu", "gpu"] | None = None
-    """where to compute; the gpu tier asks for a GPU unless told otherwise"""
+    """where to compute; the gpu tier requires a GPU unless this says otherwise"""
     ray: str | None = None
     """address of a Ray cluster (auto, local or host:port) to run the cells on"""
     commit: str | None = None
@@ -68,13 +70,13 @@ def _order(experiment: catalogue.Experiment, tier: Tier, flags: list[str]) -> tu
     from recombine.engine import Keep, RunRequest
 
     usual, default = _with_artifacts(experiment.settings(tier)), RunOptions(tier=tier)
-    told = f"{experiment.question}\n\n{HELP}"
-    options, settings = parse_both(default, usual, flags, f"recombine run {experiment.name}", told)
+    about = f"{experiment.question}\n\n{HELP}"
+    options, settings = parse_both(default, usual, flags, f"recombine run {experiment.name}", about)
     keep = Keep(models=options.keep_models, records=options.keep_records)
     chosen = chosen_variants(experiment, options.variants, tier)
     order = RunRequest(
         experiment, tier, settings, options.out, keep=keep, cluster=options.ray is not None, device=options.device,
-        variants=chosen,
+        variants=chosen, label=options.name,
     )  # fmt: skip
     streams.check_name(order.folder)
     return order, options

@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recombine.core import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+T = TypeVar("T")
+PATIENCE = 1.0
+"""Seconds until a bar shows how far a command is."""
 NARROWEST = 60
 """Columns that output is laid out for at least."""
 FAILED, MISTAKEN, DIVERGED, INTERRUPTED = 1, 2, 3, 130
@@ -105,6 +109,18 @@ def _silence(stream: object) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())  # type: ignore[attr-defined]
     os.close(nowhere)
+
+
+def with_progress(items: Sequence[T], doing: str) -> Iterator[T]:
+    """Some items one by one, with a bar on a terminal once they have taken longer than a second."""
+    from rich.progress import Progress
+
+    out = console()
+    with Progress(console=out, transient=True, auto_refresh=False, disable=not out.is_terminal) as bar:
+        task, began = bar.add_task(doing, total=len(items), visible=False), time.monotonic()
+        for done, item in enumerate(items):
+            bar.update(task, completed=done, visible=time.monotonic() - began > PATIENCE, refresh=True)
+            yield item
 
 
 def console() -> Console:

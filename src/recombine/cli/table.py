@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.cli import streams
-from recombine.cli.options import parse
-from recombine.cli.results import TierOptions, folders, load, name_and_flags, passing_over, try_running
+from recombine.cli.results import Loaded, TierOptions, nothing_there, over_results, read_words
 from recombine.core import UserError
 from recombine.engine import catalogue
 
@@ -28,30 +27,20 @@ class TableOptions(TierOptions):
 
 def table(words: list[str]) -> int:
     """Print the means of each column per condition, or all rows."""
-    names, flags = name_and_flags(words, "table")
-    options = parse(
+    names, options = read_words(
         TableOptions,
-        flags,
-        "recombine table NAME",
+        words,
+        "table",
         "The columns of an experiment's tables, with the mean of each over the networks of a condition.\n"
         "Example: recombine table liang2025/stripes --tier gpu --columns accuracy0_interior mse_hole",
     )
-    catalogue.check_tier(options.tier)
-    shown = 0
-    for name in catalogue.chosen(names):
-        experiment = catalogue.find(name)
-        for folder in folders(options.out / experiment.name):
-            with passing_over(folder):
-                tier, _, rows = load(experiment, folder)
-                if options.tier in ("", tier):
-                    _show(rows, f"{name}, {folder.name}", options)
-                    shown += 1
-    if not shown:
-        raise UserError(f"nothing of this has been run in {options.out}: {try_running(names[0], options.tier)}")
+    if not over_results(names, options, lambda one: _show(one, options)):
+        raise nothing_there(names, options)
     return 0
 
 
-def _show(rows: pd.DataFrame, title: str, options: TableOptions) -> None:
+def _show(one: Loaded, options: TableOptions) -> None:
+    rows = one.table
     if unknown := [c for c in options.columns if c not in rows]:
         raise UserError(f"no column is called {unknown[0]!r}{catalogue.did_you_mean(unknown[0], list(map(str, rows)))}")
     numbers = [str(c) for c in rows.select_dtypes("number") if c != "seed"]
@@ -60,7 +49,8 @@ def _show(rows: pd.DataFrame, title: str, options: TableOptions) -> None:
         named = [c for c in ("variant", "system", "condition", "seed") if c in rows]
         print(rows[named + chosen].to_csv(index=False), end="")
         return
-    print(f"{title}: {len(rows)} rows; mean of each column over the networks of a condition, and of each control")
+    title = f"{one.experiment.name}, {one.folder.name}: {len(rows)} rows"
+    print(f"{title}; mean of each column over the networks of a condition, and of each control")
     for column in chosen:
         said = "; ".join(means(rows, column)) if column in numbers else "not a number in every row"
         print(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recombine.cli import streams
-from recombine.cli.options import parse
-from recombine.cli.results import TierOptions, folders, load, passing_over, split_names, try_running
-from recombine.core import UserError
-from recombine.engine import catalogue
+from recombine.cli.results import Loaded, TierOptions, nothing_there, over_results, read_words
+
+if TYPE_CHECKING:
+    from recombine.cli.report import Shown
 
 
 @dataclass(frozen=True)
@@ -24,36 +24,28 @@ def verdicts(words: list[str]) -> int:
     """Judge again whatever has been run, from the tables."""
     from recombine.cli import report
 
-    names, flags = split_names(words)
-    options = parse(
+    names, options = read_words(
         VerdictOptions,
-        flags,
-        "recombine verdicts [NAME ...]",
+        words,
+        "verdicts",
         "What the runs so far say; nothing is written. The name of a paper stands for all of its experiments.\n"
         "Example: recombine verdicts redhardt2025 --tier gpu",
+        all_by_default=True,
     )
-    catalogue.check_tier(options.tier)
-    names = catalogue.chosen(names) or catalogue.names()
-    shown = [one for name in names for one in judged(catalogue.find(name), options.out, options.tier)]
+    shown = over_results(names, options, judged_result, doing="judging")
     if not shown:
-        hint = f"{try_running(names[0], options.tier)}, or name a study of your own by its file"
-        raise UserError(f"nothing of this has been run in {options.out}: {hint}")
+        raise nothing_there(names, options)
     print(report.markdown(shown)) if options.markdown else report.show(streams.console(), shown)
     return 0
 
 
-def judged(experiment: catalogue.Experiment, out: Path, tier: str = "") -> list:
-    """The verdicts on every readable result of an experiment, each marked if its code has changed since."""
+def judged_result(loaded: Loaded) -> Shown:
+    """The verdicts on one result, marked if its code has changed since."""
     from recombine.claims import judge_all
     from recombine.cli.report import Shown
     from recombine.engine.run import code_changes
 
-    found = []
-    for folder in folders(out / experiment.name):
-        with passing_over(folder):
-            of_tier, _, table = load(experiment, folder)
-            if tier in ("", of_tier):
-                verdicts = judge_all(table, experiment.claims, evidence=of_tier != "quick")
-                changed = code_changes(experiment, folder)
-                found.append(Shown(experiment.name, folder, verdicts, stale=changed is None or bool(changed)))
-    return found
+    mine = loaded.experiment
+    verdicts = judge_all(loaded.table, mine.claims, evidence=loaded.tier != "quick")
+    stale = code_changes(mine, loaded.folder) != []
+    return Shown(mine.name, loaded.folder, verdicts, stale=stale, source=mine.source, tier=loaded.tier)

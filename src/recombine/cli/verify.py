@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.cli import streams
-from recombine.cli.options import parse
-from recombine.cli.results import TierOptions, folders, passing_over, split_names, try_running
-from recombine.core import UserError
-from recombine.engine import catalogue
+from recombine.cli.results import TierOptions, nothing_there, over_results, read_words
 
 if TYPE_CHECKING:
     from recombine.engine.audit import Audit
@@ -30,33 +27,27 @@ def verify(words: list[str]) -> int:
     """Audit every result: its code, its commit, its claims."""
     from recombine.engine.audit import audit
 
-    names, flags = split_names(words)
-    options = parse(
+    names, options = read_words(
         VerifyOptions,
-        flags,
-        "recombine verify [NAME ...]",
+        words,
+        "verify",
         "Which results were made by other code than today's, and which claims cannot be judged as they are: a control"
         " that is always misread, a margin at the ceiling, a margin that an untrained network keeps.\n"
         "Example: recombine verify liang2025 --tier gpu",
+        all_by_default=True,
     )
-    catalogue.check_tier(options.tier)
-    names, found = catalogue.chosen(names) or catalogue.names(), []
-    for name in names:
-        experiment = catalogue.find(name)
-        for folder in folders(options.out / experiment.name):
-            if options.tier in ("", folder.name.split(",")[0]):
-                with passing_over(folder):
-                    found.append(audit(experiment, folder))
-                    _tell(found[-1])
+    found = over_results(names, options, lambda one: audit(one.experiment, one.folder), doing="auditing")
     if not found:
-        raise UserError(f"nothing of this has been run in {options.out}: {try_running(names[0], options.tier)}")
+        raise nothing_there(names, options)
+    for one in found:
+        _print(one)
     stale, unclean = sum(one.stale for one in found), sum(not one.clean for one in found)
     warnings = sum(len(one.warnings) for one in found)
     print(f"\n{len(found)} results: {stale} stale, {unclean} not from a clean commit; {warnings} warnings about claims")
     return FOUND if options.strict and (stale or unclean or warnings) else 0
 
 
-def _tell(one: Audit) -> None:
+def _print(one: Audit) -> None:
     """One line about a result, and one for each warning about its claims."""
     from rich.markup import escape
 

@@ -28,7 +28,7 @@ def png_ratio(picture: np.ndarray) -> float:
 
     pixels = _bytes(picture)
     if len(pixels) != SIZE:
-        raise ValueError(f"PNG ratios are compared at {SIZE} pixels a side, got {len(pixels)}: draw the picture anew")
+        raise ValueError(f"PNG ratios are compared at {SIZE} pixels per side, got {len(pixels)}: draw the picture anew")
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG", optimize=True)
     return file.tell() / pixels.size
@@ -72,7 +72,7 @@ COMPLEXITIES: dict[str, Callable[[np.ndarray], float]] = {
     "waves": waves_needed,
     "squares": squares_needed,
 }
-"""The complexities by name, all for pictures of `SIZE` pixels a side."""
+"""The complexities by name, all for pictures of `SIZE` pixels per side."""
 
 
 def _bytes(picture: np.ndarray) -> np.ndarray:

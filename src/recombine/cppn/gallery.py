@@ -55,7 +55,7 @@ def targets(size: int, *, artifacts: Iterable[Artifact] = ()) -> list[Target]:
     A picture file makes a target too: `Target("cat", "mine", load_picture("cat.png", size), None)`.
     """
     if not 8 <= size <= 1024:
-        raise ValueError(f"targets are drawn at 8 to 1024 pixels a side, got {size}")
+        raise ValueError(f"targets are drawn at 8 to 1024 pixels per side, got {size}")
     found = [
         *(_of_genome(name, "designed", genome, size) for name, genome in designs().items()),
         *(_of_genome(name, "network", genome, size) for name, genome in random_networks().items()),
@@ -79,7 +79,7 @@ def _drawn(genome: Genome, size: int) -> np.ndarray:
 
 
 def random_genome(depth: int, seed: int) -> Genome:
-    """Two random units a layer and three outputs: as layers, a network of exactly this depth.
+    """Two random units per layer and three outputs: as layers, a network of exactly this depth.
 
     Each reads two units of the layer before, one of any earlier layer, and the bias, with normal weights.
     """

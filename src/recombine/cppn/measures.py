@@ -40,17 +40,17 @@ def zip_size(picture: np.ndarray, low: float, high: float) -> float:
 
 
 def picture_zip(pictures: np.ndarray) -> np.ndarray:
-    """The compressed size of each picture of values in 0..1, bytes a pixel."""
+    """The compressed size of each picture of values in 0..1, bytes per pixel."""
     return _each(pictures, lambda one: zip_size(one, 0, 1) / one.size)
 
 
 def change_zip(changes: np.ndarray) -> np.ndarray:
-    """The compressed size of each difference of two pictures, values in -1..1, bytes a pixel."""
+    """The compressed size of each difference of two pictures, values in -1..1, bytes per pixel."""
     return _each(changes, lambda one: zip_size(one, -1, 1) / one.size)
 
 
 def map_zip(maps: np.ndarray) -> np.ndarray:
-    """The compressed size of each map, less its mean, over its standard deviation, cut at +-3; bytes a pixel."""
+    """The compressed size of each map, less its mean, over its standard deviation, cut at +-3; bytes per pixel."""
     return _each(maps, lambda one: zip_size(_standard(one), -CLIP, CLIP) / one.size)
 
 

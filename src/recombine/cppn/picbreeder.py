@@ -98,7 +98,7 @@ class Imported(NamedTuple):
 
 
 def import_picbreeder(source: Path | str, destination: Path | str) -> Imported:
-    """Write NAME.json and NAME.png (256 pixels a side, drawn here) for every genome file in `source`.
+    """Write NAME.json and NAME.png (256 pixels per side, drawn here) for every genome file in `source`.
 
     `source` is a genome file, a folder searched to its bottom (say, a checkout of github.com/akarshkumar0101/fer), or a
     zip of such a folder. Names come from the files; what is already there stays as it is.

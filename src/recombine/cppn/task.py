@@ -73,7 +73,7 @@ def load_picture(path: Path | str, size: int) -> np.ndarray:
     from PIL import Image, ImageOps
 
     if not 1 <= size <= 4096:
-        raise ValueError(f"a picture is made 1 to 4096 pixels a side, got {size}")
+        raise ValueError(f"a picture is made 1 to 4096 pixels per side, got {size}")
     try:
         length = Path(path).stat().st_size
         if not 0 < length <= _LARGEST_FILE:

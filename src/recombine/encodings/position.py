@@ -1,4 +1,4 @@
-"""Turns the value of one part into the vector that tells it to a model.
+"""Turns the value of one part into the vector that a model is given.
 
 The codes of Liang et al. (2025): one-hot, local bump (also padded beyond the picture), rate, and positional.
 """

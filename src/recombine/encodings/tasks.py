@@ -1,7 +1,7 @@
-"""Turns the constituents of a task into the vector that tells it to a student: the six task encodings.
+"""Turns the constituents of a task into the vector that a student is given: the six task encodings.
 
 Redhardt, Akram, Schug (2025). Those that are drawn at random may be drawn several times, so that each teacher of a
-hyperteacher tells its tasks in its own way: teacher t uses draw t modulo `draws`.
+hyperteacher encodes its tasks in its own way: teacher t uses draw t modulo `draws`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HAIR = 1e-4  # .7 is stored a little below 7 / 10, and must not fall into the b
 
 
 class TaskContext(NamedTuple):
-    """What can be told of a task: who teaches it, its constituents, and fresh examples (x, y) of it."""
+    """What an encoding may use of a task: who teaches it, its constituents, and fresh examples (x, y) of it."""
 
     teacher: jax.Array
     z: jax.Array
@@ -71,7 +71,7 @@ tokens = TaskEncoding("tokens", _tokens)
 
 
 def few_shot(count: int = 50) -> TaskEncoding:
-    """phi = [x_1 .. x_count, y_1 .. y_count], fresh examples of the task each time; z itself is not told."""
+    """phi = [x_1 .. x_count, y_1 .. y_count], fresh examples of the task each time; z itself is not given."""
     if count < 1:
         raise ValueError(f"at least one example must be shown, got {count}")
     return TaskEncoding(f"{count} shots", _few_shot, shots=count)

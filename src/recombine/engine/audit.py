@@ -84,7 +84,7 @@ def _unreachable(claim: Claim, table: pd.DataFrame) -> list[str]:
 
 
 def _trivial(claim: Claim, table: pd.DataFrame) -> list[str]:
-    """Whether untrained networks would keep the margin as well; whether they fit matters where little is asked for."""
+    """Whether untrained networks would keep the margin as well; whether they fit matters if small is good."""
     bare = replace(claim, controls=(), preconditions=(), fits=claim.fits if claim.above is None else ())
     if UNTRAINED not in set(table["system"]):
         return []
@@ -95,8 +95,8 @@ def _trivial(claim: Claim, table: pd.DataFrame) -> list[str]:
 
 
 def _bounds(claim: Claim) -> str:
-    asked = {">": claim.above, "<": claim.below}
-    return " and ".join(f"{sign} {bound:g}" for sign, bound in asked.items() if bound is not None)
+    bounds = {">": claim.above, "<": claim.below}
+    return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds.items() if bound is not None)
 
 
 def in_place(table: pd.DataFrame, system: str, **where: Any) -> pd.DataFrame:

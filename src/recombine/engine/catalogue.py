@@ -76,6 +76,8 @@ def find(name: str) -> Experiment:
     if name.endswith(".py"):
         return _from_file(Path(name))
     if name not in names():
+        if Path(f"{name}.py").is_file():
+            return _from_file(Path(f"{name}.py"))
         raise UserError(f"no experiment is called {name!r}{did_you_mean(name, names())}; 'recombine list' shows all")
     return Experiment(name, import_module("recombine.experiments." + name.replace("/", ".")))
 

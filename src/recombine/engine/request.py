@@ -11,6 +11,7 @@ from recombine import table as tables
 from recombine.core import UserError, Variant
 from recombine.engine.catalogue import Experiment, changed
 from recombine.engine.cells import Keep
+from recombine.engine.folder import check_label, short_name
 
 NOTHING_MORE = Keep()
 
@@ -27,6 +28,11 @@ class RunRequest:
     cluster: bool = False
     device: str | None = None
     variants: tuple[Variant, ...] = ()
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.label is not None:
+            check_label(self.label)
 
     @property
     def home(self) -> Path:
@@ -34,10 +40,9 @@ class RunRequest:
 
     @property
     def folder(self) -> Path:
-        """One folder per tier; settings that differ from the tier's are part of its name."""
+        """The label's, or one per tier and settings that differ from the tier's; it grows with its seeds."""
         other = changed(self.settings, self.experiment.settings(self.tier))
-        words = [self.tier, *(f"{name}={flat(value)}" for name, value in other.items())]
-        return self.home / ",".join(words).replace("/", "_")  # a setting may be a path
+        return self.home / (self.label or short_name(self.tier, other))
 
     @property
     def command(self) -> str:
@@ -45,6 +50,7 @@ class RunRequest:
         other = changed(self.settings, self.experiment.settings(self.tier))
         flags = ["--device", self.device] if self.device else []
         flags += ["--out", str(self.out)] if self.out != Path("results") else []
+        flags += ["--name", self.label] if self.label else []
         flags += [word for name, value in other.items() for word in _flag(name, value)]
         if self.experiment.variants:
             some = [v.name for v in self.variants] or ["none"]
@@ -63,11 +69,6 @@ class RunRequest:
             if settings != self.settings:
                 found[variant.name] = settings
         return found
-
-
-def flat(value: Any) -> str:
-    """A setting as it stands in the name of a folder."""
-    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _flag(name: str, value: Any) -> list[str]:

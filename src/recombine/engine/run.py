@@ -14,9 +14,10 @@ from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment, changed
 from recombine.engine.cells import CheckpointMonitor, compute
 from recombine.engine.conclude import conclude, plot
+from recombine.engine.folder import OLD_SETTINGS, claim_folder, flat, holds_more, owner
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
 from recombine.engine.overlap import Flight, in_order
-from recombine.engine.request import RunRequest, flat
+from recombine.engine.request import RunRequest
 from recombine.train.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 MADE_WITH = ("commit", "kernels", *machine.KIND)
 """What a table says of the machines and commits that made its cells."""
-OLD_SETTINGS = {"hot": "max_active", "asked": "n_eval", "swept": "n_weights", "tellings": "task_encodings"}
-"""What settings were called when older results were made."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,10 @@ def execute(order: RunRequest, monitor: Monitor, flight: Flight | None = None) -
     Runs that share a `flight` may go on side by side, each in a thread: it bounds the cells computed at a time.
     """
     flight = flight or Flight()
-    _claim_folder(order)
+    claim_folder(order)
     with store.lock(order.home):
+        if more := holds_more(order):
+            return _kept_whole(order, more, monitor)
         store.sweep(order.home)
         work = _work(order)
         contents = list(_finished(order, work, monitor, flight))
@@ -109,23 +110,15 @@ def _joined(order: RunRequest, contents: list[bytes], work: list[Work]) -> bytes
     return store.joined(parts)
 
 
-def _claim_folder(order: RunRequest) -> None:
-    """Refuse a results folder that belongs to another study of the same name, unless that study is gone."""
-    for path in order.home.glob("*/settings.json"):
-        try:
-            owner = _owner(store.read_json(path), order.experiment)
-        except (UserError, TypeError):
-            continue
-        if owner:
-            raise UserError(f"{order.home} holds the results of {owner}: choose another --out for this study")
-
-
-def _owner(facts: Any, experiment: Experiment) -> str:
-    """Whose results these are, if they are those of another study of the same name that still exists."""
-    source = facts.get("source") if isinstance(facts, dict) else None
-    if not isinstance(source, str) or source == experiment.source:
-        return ""
-    return source if not source.endswith(".py") or Path(source).exists() else ""
+def _kept_whole(order: RunRequest, more: str, monitor: Monitor) -> Result:
+    """A result that has more than is ordered, judged and plotted again; refused if other code made it."""
+    if code_changes(order.experiment, order.folder) != []:
+        advice = "order as many to compute them again, or give a --name"
+        raise UserError(f"{order.folder} has {more}, made by other code than today's: {advice}")
+    monitor.note(f"{order.folder} already has {more}, and keeps them: nothing is computed")
+    tier, settings, table = load(order.experiment, order.folder)
+    plot(order.experiment, settings, table, order.folder)
+    return Result(order.folder, table, conclude(order.experiment, tier, table, order.folder), 0.0)
 
 
 def _work(order: RunRequest) -> list[Work]:
@@ -214,8 +207,8 @@ def _label(work: Work) -> str:
 def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:
     """The tier, settings and table of a finished run; fields that settings no longer have are left out."""
     facts = store.read_json(folder / "settings.json")
-    if owner := _owner(facts, experiment):
-        raise UserError(f"{folder} holds the results of {owner}, not of {experiment.source}")
+    if whose := owner(facts, experiment):
+        raise UserError(f"{folder} holds the results of {whose}, not of {experiment.source}")
     try:
         known = {f.name for f in fields(experiment.module.Settings)}
         stored = {OLD_SETTINGS.get(name, name): value for name, value in facts["settings"].items()}

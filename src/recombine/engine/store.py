@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from recombine.core import UserError
+from recombine.engine.columns import column, nesting
 
 _FACTS = b"recombine"
 _PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 9}
@@ -85,43 +86,11 @@ def table_bytes(rows: list[dict], facts: Mapping[str, Any] | None = None) -> byt
     import pyarrow.parquet as pq
 
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    columns = {name: column([row.get(name) for row in rows]) for name in names}
     sink = io.BytesIO()
     content = pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(_plain(facts or {}))})
     pq.write_table(content, sink, **_PACKED)
     return sink.getvalue()
-
-
-def _column(values: list[Any]) -> Any:
-    """Values as Parquet has them; arrays of two or more axes are only looked at, and are stored coarsely."""
-    import pyarrow as pa
-
-    values = [_stacked(v) for v in values]
-    axes = {v.ndim for v in values if isinstance(v, np.ndarray) and v.ndim >= 2 and v.dtype.kind == "f"}
-    listed = [_listed(coarse(v) if isinstance(v, np.ndarray) and v.ndim in axes else v) for v in values]
-    if len(axes) != 1:
-        return listed
-    kind = pa.float32()
-    for _ in range(axes.pop()):
-        kind = pa.list_(kind)
-    return pa.array(listed, type=kind)
-
-
-def _stacked(value: Any) -> Any:
-    """A list of lists as one array, where they are of one length."""
-    if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple | np.ndarray):
-        with suppress(ValueError):
-            return np.array(value)
-    return value
-
-
-def coarse(array: np.ndarray) -> np.ndarray:
-    """Each number as the nearest float32 with 8 significant bits: a relative error of 2**-8 at most; NaN, inf stay."""
-    largest = float.fromhex("0x1.fep127")
-    held = np.where(np.isfinite(array), np.clip(array, -largest, largest), array).astype(np.float32)
-    bits = held.view(np.uint32)
-    nearest = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
-    return np.where(np.isfinite(held), nearest.view(np.float32), held)
 
 
 def read_facts(content: bytes) -> dict[str, Any]:
@@ -138,17 +107,10 @@ def with_variant(content: bytes, name: str, *, pictures: bool) -> bytes:
 
     table = pq.read_table(io.BytesIO(content))
     if not pictures:
-        table = table.drop_columns([f.name for f in table.schema if _axes(f.type) > 1])
+        table = table.drop_columns([f.name for f in table.schema if nesting(f.type) > 1])
     sink = io.BytesIO()
     pq.write_table(table.append_column("variant", pa.array([name] * len(table))), sink, **_PACKED)
     return sink.getvalue()
-
-
-def _axes(kind: Any) -> int:
-    """How deeply lists are nested in a column: 2 or more for pictures and maps."""
-    import pyarrow as pa
-
-    return 1 + _axes(kind.value_type) if pa.types.is_list(kind) else 0
 
 
 def joined(contents: list[bytes]) -> bytes:
@@ -160,10 +122,6 @@ def joined(contents: list[bytes]) -> bytes:
     sink = io.BytesIO()
     pq.write_table(pa.concat_tables(tables, promote_options="permissive"), sink, **_PACKED)
     return sink.getvalue()
-
-
-def _listed(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def read_table(source: Path | bytes):

@@ -86,7 +86,7 @@ def predict_left_out(
     """
     x, y = (np.asarray(values, float) for values in (x, y))
     if x.ndim != 1 or x.shape != y.shape or len(x) < 3:
-        raise ValueError(f"one feature and one number a target, at least three targets; got {x.shape} and {y.shape}")
+        raise ValueError(f"one feature and one number per target, at least three targets; got {x.shape} and {y.shape}")
     if not np.all(np.isfinite(x) & np.isfinite(y)):
         raise ValueError("a feature or a number is not finite: leave that target out of both")
     once = np.ones(len(x))

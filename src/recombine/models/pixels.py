@@ -1,4 +1,4 @@
-"""A decoder that asks every pixel by itself, telling it the code and where it is.
+"""A decoder that computes every pixel by itself, from the code and the position of the pixel.
 
 The position-aware network of Liang et al. (2025): one small fully connected network, shared by all pixels.
 """

@@ -1,4 +1,4 @@
-"""A small transformer decoder: every pixel is a token that is told the code and its place, and may look at the others.
+"""A small transformer decoder: every pixel is a token that is given the code and its place, and may look at the others.
 
 Liang et al. (2025) stack two to five standard encoder layers with four heads. The width of the layers' inner network
 is not given; four times the width is the usual choice, and ours.

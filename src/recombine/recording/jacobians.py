@@ -36,7 +36,7 @@ class Geometry(NamedTuple):
 def layer_geometry(
     model: Model, encode: Encoding, size: int | tuple[int, int], *, keep: Sequence[str] | None = None
 ) -> dict[str, Geometry]:
-    """Metric and energies of each layer of a model that is told concat(encode(x), encode(y)).
+    """Metric and energies of each layer of a model that is given concat(encode(x), encode(y)).
 
     x and y go from 0 to size - 1, or each to its own of two sizes. Layers are the model's activations in its own order
     and its answer as "output"; `keep` names some of them. g_fh = <d alpha/dz_f, d alpha/dz_h> is exact up to rounding.

@@ -1,4 +1,4 @@
-"""Turns an angle, told as (cos, sin), into the picture of a digit rotated by it.
+"""Turns an angle, given as (cos, sin), into the picture of a digit rotated by it.
 
 The one-dimensional analogue of Liang et al. (2025), Fig. 9: hold out a range of degrees and see what fills the gap.
 They rotate the first "4" of MNIST; the "4" drawn here needs no data, and tells interpolation from truth more clearly.

@@ -88,9 +88,9 @@ def cross_talk(features: np.ndarray, read_outs: np.ndarray | None = None) -> np.
 
 
 def compounded_bound(features: ArrayLike, mu: ArrayLike, lipschitz: ArrayLike) -> float:
-    """e <- K (c + (1 + c) e) from e = 0, with c = (m - 1) mu and K = `lipschitz`, one number a layer.
+    """e <- K (c + (1 + c) e) from e = 0, with c = (m - 1) mu and K = `lipschitz`, one number per layer.
 
-    Features and coherence are one number a layer too, or one for all. (1 + c)^L - 1 where all K are 1. A layer that
+    Features and coherence are one number per layer too, or one for all. (1 + c)^L - 1 where all K are 1. A layer that
     mixes features by a matrix M before phi has K times the largest sum_j |M_ij|, if its values stay within [-1, 1].
     """
     m, mu, steep = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, float)) for v in (features, mu, lipschitz)))

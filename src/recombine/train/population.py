@@ -44,7 +44,7 @@ DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2}
 class Run:
     """Trained networks, stacked along the first axis of every parameter, and how they got there.
 
-    `losses` holds one row a member: the training loss averaged over equal stretches of steps.
+    `losses` holds one row per member: the training loss averaged over equal stretches of steps.
     `diverged_at` is the first step whose loss was not a number, or -1. With `Recipe.until`, `reached` holds the
     networks at the first step whose loss was that low, `reached_at`, or at the end where it is -1.
     """
@@ -95,7 +95,7 @@ def population(
 ) -> Run:
     """Train one network for every key, all in one compiled program.
 
-    `split` is shared, or a list with one split a member; a dial is a number, or an array with one number a member.
+    `split` is shared, or a list with one split per member; a dial is a number, or an array with one number per member.
     `start` holds networks stacked as a run's are, one a key, to go on from in place of those that `make` gives.
     Member i does exactly what `fit(keys[i])` does: its neighbours cannot reach it, even when they diverge.
     """

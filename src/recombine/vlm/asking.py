@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Manner:
-    """How to ask: requests a minute, threads, tries of a request that fails, times a question is put, seconds each.
+    """How to ask: requests per minute, threads, tries of a request that fails, times a question is put, seconds each.
 
     `now`, `sleep` and `luck` (uniform in [0, 1)) are for tests; by default a sleep ends when the asking is broken off.
     """
@@ -39,7 +39,7 @@ class Manner:
 
     def __post_init__(self) -> None:
         if not (self.per_minute > 0 and self.timeout > 0 and min(self.at_once, self.tries, self.asks) >= 1):
-            raise ValueError("requests a minute and seconds are above 0; threads, tries and asks at least 1")
+            raise ValueError("requests per minute and seconds are above 0; threads, tries and asks at least 1")
 
 
 class Stopped(Exception):

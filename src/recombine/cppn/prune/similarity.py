@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Alike = Callable[[np.ndarray], np.ndarray]
 """Maps (pixels, units) -> how alike each two units are, in 0..1."""
 Size = Callable[[np.ndarray], np.ndarray]
-"""Maps (pixels, units) -> one number a unit; times its weights it says how much the unit matters."""
+"""Maps (pixels, units) -> one number per unit; times its weights it says how much the unit matters."""
 Merge = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """The weights that are kept, and s times those that go with the units that are lost -> the new weights."""
 _CONSTANT = 1e-6

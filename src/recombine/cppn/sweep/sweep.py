@@ -72,7 +72,7 @@ def whole(picture: jax.Array) -> jax.Array:
 def sweep(model: CPPN, where: WeightIndex, deltas: ArrayLike, size: int, *, reduce: Reduce = whole) -> Any:
     """What `reduce` makes of the picture with one weight changed by one delta: (weights, deltas, ...).
 
-    Deltas are the same for all weights, or one row a weight. A weight of matrix l from unit i to unit j changes the sum
+    Deltas are the same for all weights, or one row per weight. A weight of matrix l from unit i to j changes the sum
     z_l[j] by delta h_l[i], hence the next sums by W_{l+1}[j] (f(z_l[j] + delta h_l[i]) - f(z_l[j])). Only layers after
     that are computed again. Pictures beyond a chunk exist only as what `reduce` leaves of them.
     """

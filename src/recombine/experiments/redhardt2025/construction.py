@@ -7,7 +7,8 @@ teacher per seed, and evaluated on many tasks; beside them stand students of sev
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,19 +58,9 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "also": (), "narrower": (4,)})
 LAPTOP = Settings()
-GPU = Settings(
-    seeds=5,
-    numbers=(4, 8, 16, 32, 64, 128),
-    points=20_000,
-    also=(),
-    width=520,
-    narrower=(65, 260),
-    steps=10_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    **students.FULL,
-)
-PAPER = replace(GPU, seeds=10, also=(32,), steps=300_000, learning_rate=3e-4, cosine=False)
+_SIZES: dict[str, Any] = {"numbers": (4, 8, 16, 32, 64, 128), "points": 20_000, "also": ()}
+GPU = Settings(**students.LARGE | _SIZES | {"width": 520, "narrower": (65, 260)})
+PAPER = replace(GPU, also=(32,), **students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -177,21 +168,19 @@ CONTROLS = (
     ),
     rc.reads("the teacher", "error", at_most=1e-4),
 )
+claim = partial(rc.Claim, source="theorem 3.1", controls=CONTROLS)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "a built network's error falls with the square of its neurons",
         "A built network's largest error falls as the number of its neurons to the power -2.",
-        "theorem 3.1",
         effect=lambda t: exponents(rc.pick(t, condition="built")),
         above=-2.5,
         below=-1.5,
         unit="exponent of the largest error over the number of neurons",
-        controls=CONTROLS,
     ),
-    rc.Claim(
+    claim(
         "more modules cost a built network inputs alone",
         "With as many hidden neurons, the largest error with most modules is less than twice that with fewest.",
-        "theorem 3.1",
         effect=growth,
         below=float(np.log10(2)),
         unit="log10 of the largest error with most modules over that with fewest",
@@ -202,12 +191,11 @@ CLAIMS = (
                 at_most=1,
             ),
         ),
-        controls=CONTROLS,
     ),
-    rc.Claim(
+    claim(
         "at the coarsest built size, a trained student of as many neurons errs less",
         "At the size of the largest student, it errs less on held-out tasks than a network built of as many neurons.",
-        "ours; stated before any run",
+        source="ours; stated before any run",
         effect=excess,
         above=0.0,
         unit="log10 of the root mean square error, built minus trained",
@@ -230,8 +218,9 @@ def figure(settings: Settings, table: pd.DataFrame):
         figures.lines(axes[0, 0], mine, "hidden", "error", [f"C{place}"])
     sizes = np.sort(rows["hidden"].unique())
     reference = 1.6 * rows.loc[rows["hidden"] == sizes[0], "error"].max() * (sizes / sizes[0]) ** -2.0
-    axes[0, 0].plot(sizes, reference, "--", color="black", linewidth=0.8, label="power -2")
-    plots.decades(axes[0, 0], xlabel="hidden neurons, built", ylabel="largest error")
+    axes[0, 0].plot(sizes, reference, "--", color="black", linewidth=0.8, label="slope of power -2")
+    plots.decades(axes[0, 0], xlabel="hidden neurons of built networks", ylabel="largest error")
+    axes[0, 0].set_xticks(sizes, [f"{size:g}" for size in sizes])
     for place, pieces in enumerate(settings.pieces):
         mine = {f"{pieces} pieces": rows[rows["pieces"] == pieces]}
         figures.lines(axes[0, 1], mine, "modules", "error", [f"C{place}"])
@@ -242,11 +231,15 @@ def figure(settings: Settings, table: pd.DataFrame):
         "trained": rc.pick(table, condition="trained", modules=settings.modules),
     }
     figures.lines(axes[0, 2], kinds, "hidden", "missed", [plots.NEUTRAL, plots.GOOD])
-    plots.decades(axes[0, 2], xlabel="hidden neurons", ylabel="RMS error / spread of answers")
+    plots.decades(axes[0, 2], xlabel="hidden neurons", ylabel="RMS error / standard deviation of answers")
     power, more, behind = (claim.effect(table).mean() for claim in CLAIMS)
-    axes[0, 0].set_title(f"falls to the power {power:.2f}")
-    axes[0, 1].set_title(f"most modules over fewest,\n{built_networks.AT} pieces: {10**more:.2f}")
-    axes[0, 2].set_title(f"{settings.modules} modules; built over trained,\nat as many neurons: {10**behind:.2f}")
-    for place in axes[0]:
-        place.legend(fontsize=6.5, frameon=False)
+    axes[0, 0].set_title(f"the error falls as the neurons\nto the power {power:.2f}")
+    axes[0, 1].set_title(f"error with most modules over fewest,\nat {built_networks.AT} pieces: {10**more:.2f}")
+    axes[0, 2].set_title(
+        f"{settings.modules} modules; error of built over\ntrained at as many neurons: {10**behind:.2f}"
+    )
+    axes[0, 1].set_ylim(bottom=rows["error"].min() / 6)
+    figures.legend(axes[0, 0])
+    figures.legend(axes[0, 1], title="straight pieces per square", loc="lower center", ncols=2)
+    figures.legend(axes[0, 2])
     return picture

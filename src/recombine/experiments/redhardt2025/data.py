@@ -6,6 +6,7 @@ Scaling the number of training tasks, hyperteacher: the same student, the same n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -28,16 +29,8 @@ class Settings(students.WithPrecision):
 
 QUICK = Settings(**students.QUICK | {"counts": (3, 6)})
 LAPTOP = Settings(tasks=64, steps=1400)
-GPU = Settings(
-    seeds=8,
-    counts=(32, 64, 128, 261, 522),
-    width=1024,
-    steps=30_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    **students.FULL,
-)
-PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522, 609), steps=300_000, learning_rate=3e-4, cosine=False)
+GPU = Settings(**students.LARGE | {"seeds": 8, "counts": (32, 64, 128, 261, 522), "steps": 30_000})
+PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522, 609), **students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -81,37 +74,32 @@ def gains(table: pd.DataFrame) -> pd.DataFrame:
     return rc.each(steps)(table)
 
 
-FITS = (figures.fits(),)
+SCALING = "data scaling, hyperteacher"
+claim = partial(figures.claim, fits=(figures.fits(),))
 CLAIMS = (
-    rc.Claim(
+    claim(
         "more training combinations improve held-out ones",
         "Trained on more combinations of modules, a student answers held-out combinations better.",
-        "data scaling, hyperteacher",
+        SCALING,
         effect=lambda t: rc.difference("r2_unseen", counts(t)[-1], counts(t)[0], by="count")(t),
         above=0.2,
         unit="R2 on held-out tasks, most masks minus fewest",
-        controls=figures.R2_CONTROLS,
-        fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "enough training combinations lead to composition",
         "Trained on three quarters or more of the combinations, a student answers the others with an R2 above 0.9.",
-        "data scaling, hyperteacher",
+        SCALING,
         effect=lambda t: rc.by_seed(t, "r2_unseen", count=counts(t)[-1]),
         above=0.9,
         unit="R2 on held-out tasks, most masks",
-        controls=figures.R2_CONTROLS,
-        fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "no increase in training combinations costs more than 0.03",
         "Every further batch of combinations helps, or at least does no harm beyond 0.03.",
-        "data scaling, hyperteacher (monotone curves)",
+        f"{SCALING} (monotone curves)",
         effect=gains,
         above=-0.03,
         unit="gain in R2 on held-out tasks from one number of masks to the next",
-        controls=figures.R2_CONTROLS,
-        fits=FITS,
         over="increases",
     ),
 )
@@ -124,14 +112,15 @@ def figure(settings: Settings, table: pd.DataFrame):
     rows = rc.networks(table)
     figures.lines(axes[0, 0], {"held-out tasks": rows}, "count", "r2_unseen", [plots.GOOD])
     figures.lines(axes[0, 0], {"training tasks": rows}, "count", "r2_seen", [plots.NEUTRAL])
-    axes[0, 0].set(xscale="log", xlabel="training masks", ylabel="R2", ylim=(0, 1.02))
+    axes[0, 0].set(xscale="log", xlabel="training masks", ylabel="R2")
     axes[0, 0].set_xticks(settings.counts, settings.counts)
     axes[0, 0].minorticks_off()
-    axes[0, 0].legend(fontsize=7, frameon=False)
+    figures.legend(axes[0, 0])
     axes[0, 1].plot(rows["pairs"], rows["r2_unseen"], "o", color=plots.GOOD, alpha=0.6, markersize=4)
-    axes[0, 1].set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks", ylim=(0, 1.02))
+    axes[0, 1].set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks")
     for count, colour in ((settings.counts[0], plots.BAD), (settings.counts[-1], plots.GOOD)):
         figures.by_layer(axes[0, 2], rows[rows["count"] == count], colour, f"{count} masks")
     axes[0, 2].set_ylabel("R2 of decoded constituents, held-out tasks")
-    axes[0, 2].legend(fontsize=7, frameon=False)
+    figures.legend(axes[0, 2])
+    figures.r2_limits(*axes[0, :2])
     return figure

@@ -46,17 +46,8 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"counts": (3, 7), "narrow": 4})
 LAPTOP = Settings()
-GPU = Settings(
-    seeds=5,
-    counts=(32, 128, 522),
-    narrow=32,
-    width=1024,
-    steps=10_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    **students.FULL | {"n_eval": 8192},
-)
-PAPER = replace(GPU, seeds=10, counts=(14, 35, 70, 174, 348, 522), steps=300_000, learning_rate=3e-4, cosine=False)
+GPU = Settings(**students.LARGE | {"counts": (32, 128, 522), "narrow": 32, "n_eval": 8192})
+PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522), **students.LONG)
 PARTED, AS_MANY = "two halves", "as many at random"
 
 
@@ -170,8 +161,9 @@ def spread(table: pd.DataFrame) -> float:
 
 PROBES = (rc.reads("code", "probe_deepest", at_least=0.95), rc.reads("noise", "probe_deepest", at_most=0.05))
 CONTROLS = (*PROBES, correlates("pooled_unseen", at_least=0.8), correlates("chance", at_least=-0.5, at_most=0.5))
+claim = partial(rc.Claim, controls=PROBES)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "constituents are better decodable where students generalise",
         "The better constituents can be decoded from the deepest hidden layer, the better held-out tasks are answered.",
         "decodability, hyperteacher (an R2 above 0.95, by a reading note; here a rank correlation)",
@@ -181,17 +173,16 @@ CLAIMS = (
         preconditions=(rc.Check("least range of R2 on held-out tasks within a seed", spread, at_least=0.3),),
         controls=CONTROLS + figures.R2_CONTROLS,
     ),
-    rc.Claim(
+    claim(
         "composing students keep the constituents",
         "With most masks and many units, constituents of held-out tasks can be decoded from the deepest hidden layer.",
         "decodability, hyperteacher",
         effect=lambda t: rc.by_seed(t, "probe_deepest", **composing(t)),
         above=0.8,
         unit="R2 of constituents decoded from the deepest hidden layer",
-        controls=PROBES,
         fits=(lambda t: figures.fits(**composing(t))(t),),
     ),
-    rc.Claim(
+    claim(
         "students of a disconnected support lose constituents with depth",
         "Where no mask links a module to the others, constituents (the mean over all modules) are decoded worse from"
         " the deepest hidden layer than from the first, by more than 0.3.",
@@ -208,10 +199,9 @@ CLAIMS = (
                 at_least=0.95,
             ),
         ),
-        controls=PROBES,
         fits=(figures.fits(kind="disconnected"),),
     ),
-    rc.Claim(
+    claim(
         "two unlinked halves lower decodability, though no module is rare",
         "Where no mask links two halves of the modules, the constituents of held-out tasks (all across halves) are"
         " decoded worse from the deepest hidden layer than after as many masks at random (held-out tasks of any kind).",
@@ -219,7 +209,6 @@ CLAIMS = (
         effect=rc.difference("probe_deepest", AS_MANY, PARTED, by="kind"),
         above=0.1,
         unit="R2 of constituents decoded from the deepest hidden layer, as many masks at random minus two halves",
-        controls=PROBES,
         fits=(figures.fits(kind=[PARTED, AS_MANY]),),
     ),
 )
@@ -229,7 +218,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     """R^2 of probes of each layer in every condition, and of the deepest against R^2 on held-out tasks."""
     from matplotlib.figure import Figure
 
-    picture = Figure(figsize=(9.5, 3.9), layout="constrained")
+    picture = Figure(figsize=(9.5, 4.2), layout="constrained")
     left, right = picture.subplots(1, 2)
     rows = rc.networks(table)
     best_first = rows.groupby("condition")["r2_unseen"].mean().sort_values(ascending=False).index
@@ -240,7 +229,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         right.plot(x, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
     left.set_ylabel("R2 of decoded constituents, held-out tasks")
     left.set_xticks(range(settings.depth + 1))
-    left.legend(fontsize=6, frameon=False, loc="lower left", bbox_to_anchor=(0, 0.05), ncols=2)
+    figures.legend(picture, loc="outside lower center", ncols=5)
     whole, low, high = rc.grouped_correlation(rows, "condition", "probe_deepest", "r2_unseen")
     right.set(xlabel="R2 of constituents decoded from the deepest hidden layer", ylabel="R2 on held-out tasks")
     right.set_title(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,8 @@ R2_CONTROLS = (
     reads("mean", "r2_unseen", at_most=0.05),
     reads("nearest task", "r2_unseen", at_most=0.7),
 )
+claim = partial(rc.Claim, controls=R2_CONTROLS)
+"""A claim on R^2, with the controls that every one of them has."""
 
 
 def lines(axes, groups: dict[str, pd.DataFrame], x: str, y: str, colours: Sequence[str]) -> None:
@@ -53,9 +56,18 @@ def by_layer(axes, rows: pd.DataFrame, colour: str, label: str, *, first: int = 
     layers = range(first, first + values.shape[1])
     axes.plot(layers, values.T, color=colour, alpha=0.25, linewidth=0.8)
     axes.plot(layers, values.mean(axis=0), "o-", color=colour, markersize=4, label=label)
-    axes.set(xlabel="layer (0 is the task encoding)", xticks=layers, ylim=(-1.05, 1.05))
+    axes.set(xlabel="layer (0 is the task encoding)", xticks=layers)
+    r2_limits(axes)
 
 
-def r2_limits(axes, values: pd.Series) -> None:
-    """An axis for R^2 from 0, or from the lowest where that is below, to 1."""
-    axes.set_ylim(min([-0.05, *(values.dropna() - 0.05)]), 1.05)
+def r2_limits(*places) -> None:
+    """One axis for R^2 in some panels: from a little below the lowest that is plotted, -1 at the lowest, to 1."""
+    lowest = [place.dataLim.y0 for place in places if np.isfinite(place.dataLim.y0)]  # infinite where all is NaN
+    low = max(-1.0, min([*lowest, 0.99]))
+    for place in places:
+        place.set_ylim(low - 0.05 * (1 - low), 1 + 0.03 * (1 - low))
+
+
+def legend(axes, **how) -> None:
+    """A small legend without a frame."""
+    axes.legend(**{"fontsize": 6.5, "title_fontsize": 6.5, "frameon": False} | how)

@@ -7,7 +7,7 @@ scale stays that of training, 1 / sqrt(K), so that its weights are also larger t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ class Settings(students.StudentSettings):
     further: tuple[int, ...] = (3,)
     """the same for further students, in rising order"""
     more: int = 2
-    """tasks are asked with up to this many modules more than in training"""
+    """students are evaluated on tasks of up to this many modules more than in training"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,10 +46,8 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"modules": 5, "more": 1})
 LAPTOP = Settings()
-GPU = Settings(
-    seeds=5, width=1024, steps=15_000, learning_rate=1e-3, precision="bfloat16", **students.FULL | {"n_eval": 2048}
-)
-PAPER = replace(GPU, seeds=10, further=(3, 4), steps=300_000, learning_rate=3e-4, cosine=False)
+GPU = Settings(**students.LARGE | {"steps": 15_000, "n_eval": 2048})
+PAPER = replace(GPU, further=(3, 4), **students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -65,7 +63,7 @@ def family(settings: Settings, max_active: int, teachers: int) -> rc.Task:
     each = modules.masks(settings.modules, max_active + settings.more).astype(np.int16)
     who = np.repeat(np.arange(teachers, dtype=np.int16), len(each))
     rows = np.column_stack([who, np.tile(each, (teachers, 1))])
-    return rc.Task(f"{base.name}, asked up to {max_active + settings.more}", rows, base.sample)
+    return rc.Task(f"{base.name}, evaluated up to {max_active + settings.more}", rows, base.sample)
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
@@ -84,7 +82,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         monitor=monitor,
         label=f"up-to-{max_active}",
     )
-    records = [shared.ask(settings, task, trained.model, rows, number) for number, rows in enumerate(sides)]
+    records = [shared.evaluate(settings, task, trained.model, rows, number) for number, rows in enumerate(sides)]
     for seed, record in zip(cell.members, records[2], strict=True):
         monitor.recorded(f"up-to-{max_active}-{seed}", record)
     who = [
@@ -163,29 +161,29 @@ CONTROLS = (
     figures.reads("perfect", "r2_more", at_least=0.999),
     figures.reads("nearest task", "r2_more", at_most=0.45),
 )
+OURS = "ours; stated before any run"
+claim = partial(rc.Claim, controls=CONTROLS)
 CLAIMS = (
-    rc.Claim(
+    claim(
         "tasks of one module more than in training are answered better than half way",
         "Trained on up to two modules at once, a student answers tasks of three better than half way.",
-        "ours; stated before any run",
+        OURS,
         effect=at_fewest("r2_more"),
         above=0.5,
         unit="R2 on tasks of one module more than in training",
-        controls=CONTROLS,
         fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "tasks of one module more are answered worse than held-out ones of as many as in training",
         "Tasks of one module more, most of whose pairs were trained on, are answered worse than held-out tasks of as"
         " many modules as in training.",
-        "ours; stated before any run",
+        OURS,
         effect=lambda t: at_fewest("r2_unseen")(t) - at_fewest("r2_more")(t),
         above=0.05,
         unit="R2 on held-out tasks, as many modules as in training minus one more",
-        controls=CONTROLS,
         fits=FITS,
     ),
-    rc.Claim(
+    claim(
         "three modules are answered worse after training on two at once than on three",
         "Held-out tasks of three modules are answered worse by a student trained on up to two at once than by one"
         " trained on up to three.",
@@ -193,7 +191,6 @@ CLAIMS = (
         effect=lambda t: rc.by_seed(t, "r2_unseen", max_active=fewest(t) + 1) - at_fewest("r2_more")(t),
         above=0.02,
         unit="R2 on held-out tasks of one module more than the first saw, second student minus first",
-        controls=CONTROLS,
         fits=(lambda t: figures.fits(max_active=[fewest(t), fewest(t) + 1])(t),),
     ),
 )
@@ -215,9 +212,9 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(x, values.T, color=colour, alpha=0.25, linewidth=0.8)
             place.plot(x, values.mean(axis=0), "o-", color=colour, markersize=4, label=name)
         place.axvspan(max_active + 0.5, max_active + settings.more + 0.5, color=rc.plots.BAD, alpha=0.08, linewidth=0)
-        place.set(xlabel="modules of a task", ylim=(min(0.0, place.get_ylim()[0]), 1.03))
+        place.set(xlabel="modules of a task", ylabel="R2")
         place.set_xticks(range(1, int(max_active) + settings.more + 1))
         place.set_title(f"trained on up to {int(max_active)} at once\n(shaded: more than in training)")
-    axes[0, 0].set_ylabel("R2")
-    axes[0, 0].legend(fontsize=7, frameon=False)
+    figures.legend(axes[0, 0], loc="lower left")
+    figures.r2_limits(*axes[0])
     return picture

@@ -8,6 +8,7 @@ rounds to TF32) and once in bfloat16 with first moments in bfloat16, as the othe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,45 +67,39 @@ def controls(settings: Settings) -> list[dict]:
 
 EXACT, HALF = "float32", "bfloat16"
 RELEASED = "the default of the released code"
+claim = partial(figures.claim, fits=(figures.fits(condition=EXACT),))
 CLAIMS = (
-    rc.Claim(
+    claim(
         "held-out combinations are answered",
         "Trained as the paper's code trains, on three quarters of the combinations, a student answers the others.",
         RELEASED,
         effect=rc.value("r2_unseen", condition=EXACT),
         above=0.9,
         unit="R2 on held-out tasks, float32",
-        controls=figures.R2_CONTROLS,
-        fits=(figures.fits(condition=EXACT),),
     ),
-    rc.Claim(
+    claim(
         "held-out combinations are answered almost as well as training ones",
         "R2 falls by less than 0.02 from training to held-out combinations.",
         RELEASED,
         effect=lambda t: rc.by_seed(t, "r2_seen", condition=EXACT) - rc.by_seed(t, "r2_unseen", condition=EXACT),
         below=0.02,
         unit="R2 on training minus held-out tasks, float32",
-        controls=figures.R2_CONTROLS,
-        fits=(figures.fits(condition=EXACT),),
     ),
-    rc.Claim(
+    claim(
         "constituents can be decoded from the deepest layer",
         "The constituents of held-out tasks can be decoded linearly from the deepest hidden layer.",
         RELEASED,
         effect=rc.value("probe_deepest", condition=EXACT),
         above=0.9,
         unit="R2 of constituents decoded from the deepest hidden layer, float32",
-        controls=figures.R2_CONTROLS,
-        fits=(figures.fits(condition=EXACT),),
     ),
-    rc.Claim(
+    claim(
         "bfloat16 answers held-out combinations as float32 does",
         "Computed in bfloat16, R2 on held-out tasks differs by less than 0.01, seed by seed.",
         "ours; stated before any run",
         effect=lambda t: rc.difference("r2_unseen", HALF, EXACT)(t).abs(),
         below=0.01,
         unit="absolute difference of R2 on held-out tasks between the two precisions",
-        controls=figures.R2_CONTROLS,
         fits=(figures.fits(),),
     ),
 )
@@ -129,7 +124,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     loss, moved = ((c.effect(table).mean()) for c in (CLAIMS[1], CLAIMS[3]))
     answered.set_title(f"float32 loses {loss:.4f};\nprecisions differ by {moved:.4f} per seed")
     answered.set(ylabel="R2", xlim=(-0.5, 1.5))
-    answered.legend(fontsize=7, frameon=False)
+    figures.legend(answered)
     lowest = float(np.nanmin([*np.concatenate(list(rows["probes_unseen"])), *PROBES]))
     read.set(ylabel="R2 of decoded constituents, held-out tasks", ylim=(max(-1.05, lowest - 0.02), 1.01))
     return picture

@@ -121,26 +121,26 @@ def train(
     *,
     who: Sequence[dict],
     supports: Sequence[np.ndarray],
-    asked: Sequence[np.ndarray] | None = None,
+    held_out: Sequence[np.ndarray] | None = None,
     monitor,
     label,
 ) -> list[dict]:
     """One student for each name and training masks, in one population; who["seed"] is also the number of its teacher.
 
     The rows say how well training and held-out tasks are answered, and how well the constituents can be decoded from
-    each layer. Held-out tasks come from the masks in `asked`: all that a student was not trained on, unless given.
+    each layer. Held-out tasks come from the masks in `held_out`: all that a student was not trained on, unless given.
     """
-    others = [~s for s in supports] if asked is None else asked
+    others = [~s for s in supports] if held_out is None else held_out
     if any((s & o).any() for s, o in zip(supports, others, strict=True)):
-        raise ValueError("a mask that was trained on cannot be asked as unseen")
+        raise ValueError("a mask that was trained on cannot be held out")
     seeds = [w["seed"] for w in who]
     sides = [of_teachers(task, seeds, part) for part in (supports, others)]
     run = fit(settings, task, make, batch=settings.tasks, seeds=seeds, chosen=sides[0], monitor=monitor, label=label)
-    lessons = [ask(settings, task, run.model, rows, part) for part, rows in enumerate(sides)]
+    records = [evaluate(settings, task, run.model, rows, part) for part, rows in enumerate(sides)]
     measured = []
-    for person, support, lost, *pair in zip(who, supports, run.diverged_at >= 0, *lessons, strict=True):
-        monitor.recorded(f"{label}-{'-'.join(str(v) for v in person.values())}", pair[1])
-        seen, other = map(silenced, pair) if lost else pair
+    for row, support, diverged, *pair in zip(who, supports, run.diverged_at >= 0, *records, strict=True):
+        monitor.recorded(f"{label}-{'-'.join(str(v) for v in row.values())}", pair[1])
+        seen, other = map(silenced, pair) if diverged else pair
         measured.append(answers(seen, other) | described(masks(task), support))
     return rc.rows(run, who, measured)
 
@@ -150,7 +150,7 @@ def of_teachers(task: rc.Task, seeds: Sequence[int], parts: Sequence[np.ndarray]
     return [rc.supports.for_teacher(task.combinations, s, p) for s, p in zip(seeds, parts, strict=True)]
 
 
-def ask(settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: int) -> list[rc.Record]:
+def evaluate(settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: int) -> list[rc.Record]:
     """Each student on tasks sampled from its own rows; activations are those of the last sample, as z is."""
     import jax
     import jax.numpy as jnp
@@ -159,15 +159,15 @@ def ask(settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: 
     picked = np.stack([rng.choice(np.flatnonzero(mine), settings.n_eval) for mine in rows])
     keys = jax.random.split(rc.key(settings.seed, "test", part), (len(rows), settings.n_eval))
     z = jnp.asarray(task.combinations)[picked]
-    x, y, y_hat, acts, told = jax.device_get(_asker(task.sample)(models, z, keys))
+    x, y, y_hat, acts, drawn = jax.device_get(_evaluator(task.sample)(models, z, keys))
     return [
-        rc.Record(np.asarray(told[i]), x[i], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
+        rc.Record(np.asarray(drawn[i]), x[i], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
         for i in range(len(rows))
     ]
 
 
 @cache
-def _asker(sample: Any):
+def _evaluator(sample: Any):
     """What answers (z, keys) for every model; one function for equal samples, so that it is compiled once."""
     import equinox as eqx
     import jax
@@ -272,7 +272,7 @@ def known_records(settings: SharedSettings, task: rc.Task, picked: np.ndarray, s
 def initial_models(settings: Any, task: rc.Task, make, *parts: np.ndarray) -> list[rc.Record]:
     """A student of teacher 0 at its initial weights, on tasks from each of some sets of masks."""
     models = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
-    return [ask(settings, task, models, of_teachers(task, [0], [p]), i)[0] for i, p in enumerate(parts)]
+    return [evaluate(settings, task, models, of_teachers(task, [0], [p]), i)[0] for i, p in enumerate(parts)]
 
 
 def untrained(settings: SharedSettings, task: rc.Task, make, support: np.ndarray, **who) -> dict:

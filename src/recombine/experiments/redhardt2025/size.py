@@ -71,28 +71,9 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shots": 5})
 LAPTOP = Settings(tasks=64, steps=1300)
-GPU = Settings(
-    seeds=5,
-    task_encodings=("identity", *HARDER),
-    width=1024,
-    narrower=(128,),
-    shallower=(2,),
-    steps=10_000,
-    learning_rate=1e-3,
-    precision="bfloat16",
-    **students.FULL,
-)
-PAPER = replace(
-    GPU,
-    seeds=10,
-    task_encodings=tuple(TASK_ENCODINGS),
-    width=2048,
-    narrower=(128, 256, 512, 1024),
-    crossed=True,
-    steps=300_000,
-    learning_rate=3e-4,
-    cosine=False,
-)
+GPU = Settings(**students.LARGE, task_encodings=("identity", *HARDER), narrower=(128,), shallower=(2,))
+_WIDTHS = (128, 256, 512, 1024)
+PAPER = replace(GPU, **students.LONG, task_encodings=tuple(TASK_ENCODINGS), width=2048, narrower=_WIDTHS, crossed=True)
 
 
 def sizes(settings: Settings, task_encoding: str) -> list[tuple[int, int]]:
@@ -163,7 +144,7 @@ def each(kinds: Iterable[str], of: Callable = R2, *, width: str = "max", depth: 
 
 SCALING, GIVEN = "model scaling, six encodings, hyperteacher", ("identity",)
 CLAIMS = (
-    rc.Claim(
+    figures.claim(
         "wider students answer held-out combinations better, in every task encoding tried",
         "In every task encoding tried, wider students answer held-out combinations better. Narrow ones also learn less"
         " of what they are trained on: this shows what size does, not a pure gap between training and held-out.",
@@ -171,10 +152,9 @@ CLAIMS = (
         effect=lambda t: each(TASK_ENCODINGS)(t) - each(TASK_ENCODINGS, width="min")(t),
         above=0.05,
         unit="R2 on held-out tasks, widest minus narrowest",
-        controls=figures.R2_CONTROLS,
         over="task encodings",
     ),
-    rc.Claim(
+    figures.claim(
         "deeper students answer held-out combinations better",
         "Given the constituents themselves, deeper students answer held-out combinations better. Shallow ones also"
         " learn less of what they are trained on.",
@@ -189,9 +169,8 @@ CLAIMS = (
                 at_most=0.95,
             ),
         ),
-        controls=figures.R2_CONTROLS,
     ),
-    rc.Claim(
+    figures.claim(
         "identity, orthogonal and invertible task encodings suffice",
         "Given the identity, orthogonal or released invertible task encoding, the largest students answer held-out"
         " combinations.",
@@ -202,11 +181,10 @@ CLAIMS = (
         preconditions=(
             rc.Check("how many of the three were tried", lambda t: each(LINEAR)(t).shape[1], at_least=len(LINEAR)),
         ),
-        controls=figures.R2_CONTROLS,
         fits=(each(LINEAR, figures.fits()),),
         over="task encodings",
     ),
-    rc.Claim(
+    figures.claim(
         "tokens, shuffled, nonlinear and few-shot task encodings suffice at the largest size",
         "Given tokens, shuffled intervals, a nonlinear code or examples, the largest students answer held-out"
         " combinations as well.",
@@ -214,7 +192,6 @@ CLAIMS = (
         effect=each(HARDER),
         above=0.85,
         unit="R2 on held-out tasks, largest students",
-        controls=figures.R2_CONTROLS,
         fits=(each(HARDER, figures.fits()),),
         over="task encodings",
     ),
@@ -222,7 +199,7 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R^2 on held-out tasks against width, against depth, and against how linearly the code tells the constituents."""
+    """R^2 on held-out tasks against width, against depth, and against how well the encoding shows the constituents."""
     figure, axes = rc.plots.panels(rows=1, columns=3, side=3.3)
     wider, deeper, by_code = axes[0]
     rows = rc.networks(table)
@@ -237,7 +214,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             x, y = large.loc[fit, "code_unseen"].clip(lower=-1), large.loc[fit, "r2_unseen"]
             by_code.plot(x, y, "o", color=colour, markerfacecolor=fill, markersize=4)
     widths, depths = (*settings.narrower, settings.width), (*settings.shallower, settings.depth)
-    wider.set(xscale="log", xlabel=f"width, {settings.depth} hidden layers", ylabel="R2 on held-out tasks")
+    wider.set(xscale="log", xlabel=f"width, {settings.depth} hidden layers")
     deeper.set(xlabel=f"hidden layers, width {settings.width}")
     by_code.set(xlabel="R2 of constituents decoded from the encoding")
     by_code.set_title(f"the largest students\n(open: R2 on training tasks below {figures.FIT})")
@@ -245,6 +222,8 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set_xticks(numbers, [str(n) for n in numbers])
         place.minorticks_off()
     for place in axes[0]:
-        figures.r2_limits(place, rows["r2_unseen"])
-    wider.legend(fontsize=7, frameon=False)
+        place.set_ylabel("R2 on held-out tasks")
+    figures.r2_limits(*axes[0])
+    figures.legend(wider, title="task encoding (also right)")
+    figures.legend(deeper, title="task encoding")
     return figure

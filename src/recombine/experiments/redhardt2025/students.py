@@ -12,19 +12,9 @@ from recombine.experiments.seeds import Seeded
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedSettings(Seeded):
-    """A hyperteacher, a student, and how it is trained."""
+class Training(Seeded):
+    """A student, how it is trained, and on how much it is evaluated."""
 
-    modules: int = 8
-    """modules of a teacher"""
-    max_active: int = 3
-    """modules of a task, at most"""
-    size: int = 8
-    """a teacher's inputs, hidden units and outputs"""
-    samples: int = 8
-    """inputs per task, each time it is sampled"""
-    tasks: int = 128
-    """tasks per step"""
     width: int = 128
     """units of a student's hidden layer"""
     depth: int = 3
@@ -41,12 +31,32 @@ class SharedSettings(Seeded):
     """tasks on which a student is evaluated, of each kind; half of the training ones fit the probes"""
 
     def __post_init__(self) -> None:
-        self.need_positive("modules", "max_active", "size", "samples", "tasks", "width", "depth", "steps")
-        if self.max_active > self.modules:
-            raise rc.UserError(f"a task cannot have {self.max_active} of {self.modules} modules")
+        self.need_positive("width", "depth", "steps")
         self.need_rates("learning_rate")
         if self.n_eval < 64:
-            raise rc.UserError(f"asking fewer than 64 tasks says nothing, got {self.n_eval}")
+            raise rc.UserError(f"n_eval must be at least 64: fewer tasks say nothing, got {self.n_eval}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedSettings(Training):
+    """A hyperteacher, and students of it."""
+
+    modules: int = 8
+    """modules of a teacher"""
+    max_active: int = 3
+    """modules of a task, at most"""
+    size: int = 8
+    """a teacher's inputs, hidden units and outputs"""
+    samples: int = 8
+    """inputs per task, each time it is sampled"""
+    tasks: int = 128
+    """tasks per step"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_positive("modules", "max_active", "size", "samples", "tasks")
+        if self.max_active > self.modules:
+            raise rc.UserError(f"a task cannot have {self.max_active} of {self.modules} modules")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +110,11 @@ QUICK: dict[str, Any] = {"seeds": 2, "modules": 4, "max_active": 2, "size": 4, "
 QUICK |= {"tasks": 8, "width": 8, "depth": 2, "steps": 20}
 FULL: dict[str, Any] = {"modules": 16, "size": 16, "samples": 16, "depth": 4, "n_eval": 1024, "weight_decay": 3e-3}
 """The paper's task and student, but for its width."""
+LARGE: dict[str, Any] = FULL | {"seeds": 5, "width": 1024, "steps": 10_000, "learning_rate": 1e-3}
+LARGE |= {"precision": "bfloat16"}
+"""The gpu tiers: fewer steps than the paper's, at a larger learning rate that falls."""
+LONG: dict[str, Any] = {"seeds": 10, "steps": 300_000, "learning_rate": 3e-4, "cosine": False}
+"""The paper's training."""
 
 
 def with_changes(settings: SharedSettings, kind: type = StudentSettings, **changes) -> Any:

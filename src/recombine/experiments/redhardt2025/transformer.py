@@ -60,34 +60,12 @@ QUICK = Settings(
     **students.QUICK | {"counts": (3, 6), "features": 8, "layers": 1, "heads": 2, "inner": 8, "written": 8}
 )
 LAPTOP = Settings()
+_SIZES = {"features": 256, "layers": 4, "heads": 4, "inner": 1024, "written": 5700, "tasks": 128}
 GPU = Settings(
-    seeds=5,
-    max_active=4,
-    counts=(32, 128),
-    tasks=128,
-    width=1024,
-    features=256,
-    layers=4,
-    heads=4,
-    inner=1024,
-    written=5700,
-    steps=10_000,
-    learning_rate=1e-3,
-    transformer_rate=1e-3,
-    hypernetwork_rate=3e-3,
-    precision="bfloat16",
-    **students.FULL,
+    **students.LARGE, **_SIZES, counts=(32, 128), max_active=4, transformer_rate=1e-3, hypernetwork_rate=3e-3
 )
-PAPER = replace(
-    GPU,
-    seeds=10,
-    counts=(16, 32, 64, 128, 256, 512, 1024),
-    steps=300_000,
-    learning_rate=3e-4,
-    transformer_rate=3e-4,
-    hypernetwork_rate=3e-4,
-    cosine=False,
-)
+_COUNTS = (16, 32, 64, 128, 256, 512, 1024)
+PAPER = replace(GPU, **students.LONG, counts=_COUNTS, transformer_rate=3e-4, hypernetwork_rate=3e-4)
 MLP, TRANSFORMER, HYPERNETWORK = "MLP", "transformer", "hypernetwork"
 
 
@@ -182,7 +160,7 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
     def fits(table: pd.DataFrame) -> pd.Series:
         return figures.fits(model=[model, MLP], count=rc.networks(table)["count"].min())(table)
 
-    return rc.Claim(
+    return figures.claim(
         name,
         says,
         source,
@@ -202,7 +180,6 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
                 at_most=0.02,
             ),
         ),
-        controls=figures.R2_CONTROLS,
         fits=(fits,),
     )
 
@@ -236,16 +213,15 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, column, name in ((axes[0, 0], "r2_unseen", "held-out"), (axes[0, 1], "r2_seen", "training")):
         figures.lines(place, groups, "count", column, list(colours.values()))
         place.set_ylabel(f"R2 on {name} tasks")
-    low = min(0.5, *(place.get_ylim()[0] for place in axes[0, :2]))
-    for place in axes[0, :2]:
-        place.set_ylim(low, 1.02)
-    axes[0, 0].legend(fontsize=6.5, frameon=False)
+    figures.r2_limits(*axes[0, :2])
+    figures.legend(axes[0, 0])
     by = rows.pivot_table(index=["count", "seed"], columns="model", values="r2_unseen")
     for model in (TRANSFORMER, HYPERNETWORK):
         if {model, MLP} <= set(by.columns):
             gain = (by[model] - by[MLP]).rename("gain").reset_index()
             figures.lines(axes[0, 2], {model: gain}, "count", "gain", [colours[model]])
-    axes[0, 2].axhline(0, color="black", linewidth=0.6)
+    axes[0, 2].axhline(0, color=plots.BAD, linestyle=":", linewidth=0.9, label="as good as the MLP")
+    figures.legend(axes[0, 2])
     axes[0, 2].set_ylabel("R2 on held-out tasks, minus the MLP's")
     for place in axes[0]:
         place.set(xscale="log", xlabel="training masks")
