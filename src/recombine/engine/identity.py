@@ -18,6 +18,7 @@ from functools import cache
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import recombine
@@ -42,10 +43,14 @@ class Source:
     imports: dict[str, list[tuple[str, str | None]]]
 
 
+_READING = Lock()  # parsed files are cached, and definitions known by their place in memory
+
+
 def code_files(module: Any, roots: tuple[str, ...] = TABLE) -> dict[str, str]:
     """For each module that the roots of an experiment reach, a hash of its definitions that they reach."""
     path = Path(str(module.__file__)).resolve()
-    return dict(_code_files(path, roots, _stamp(path.parent)))
+    with _READING:
+        return dict(_code_files(path, roots, _stamp(path.parent)))
 
 
 def code_hash(files: dict[str, str]) -> str:
