@@ -244,6 +244,7 @@ def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_is_finished_is_shown_though_another_run_fails(workers, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(overlap.os, "cpu_count", lambda: 8)
     monkeypatch.setitem(overlap.IN_FLIGHT, "cpu", workers)
     monkeypatch.setattr(catalogue.find("liang2025/failure").module, "run", lambda cell, monitor: [])
     names = ["liang2025/rotation", "liang2025/failure", "liang2025/holdouts"]

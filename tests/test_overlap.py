@@ -64,7 +64,7 @@ def test_a_run_is_the_same_with_several_cells_at_a_time(tmp_path, monkeypatch):
 
     experiment = catalogue.find("liang2025/failure")
     settings = experiment.settings("quick")
-    monkeypatch.setattr(overlap, "IN_FLIGHT", {"cpu": 1})
+    monkeypatch.setattr(overlap.os, "cpu_count", lambda: 8)
     one = execute(RunRequest(experiment, "quick", settings, tmp_path / "one"), Monitor())
     monkeypatch.setitem(overlap.IN_FLIGHT, "cpu", 3)
     three = execute(RunRequest(experiment, "quick", settings, tmp_path / "three"), Monitor())

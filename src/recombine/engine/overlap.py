@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock, Semaphore
@@ -10,18 +11,21 @@ from typing import TypeVar
 from recombine.train.monitor import Progress
 
 T = TypeVar("T")
-IN_FLIGHT = {"gpu": 3}
-"""Cells at a time, by backend; one on a CPU, where training itself keeps every core busy."""
+IN_FLIGHT = {"gpu": 8}
+"""Cells at a time, by backend, if there are two cores for each; one on a CPU, where training keeps every core busy."""
+PLANNED = 3
+"""Populations that plan with an equal share of the memory: of the cells in flight, few train and most compile."""
 
 
 def at_a_time() -> int:
-    """How many cells, of one experiment or of several, this machine computes at a time; they share its memory."""
+    """How many cells, of one experiment or of several, this machine computes at a time."""
     import jax
 
     from recombine.device import share_memory
 
-    cells = IN_FLIGHT.get(jax.default_backend(), 1)
-    share_memory(cells)
+    most = IN_FLIGHT.get(jax.default_backend(), 1)
+    cells = max(1, min(most, (os.cpu_count() or 1) // 2)) if most > 1 else 1
+    share_memory(min(cells, PLANNED))
     return cells
 
 
