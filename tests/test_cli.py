@@ -244,13 +244,14 @@ def test_an_interrupt_that_was_lost_stops_the_run_at_its_next_chunk():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_is_finished_is_shown_though_another_run_fails(workers, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(overlap.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(overlap.machine, "cores", lambda: 8)
     monkeypatch.setitem(overlap.IN_FLIGHT, "cpu", workers)
     monkeypatch.setattr(catalogue.find("liang2025/failure").module, "run", lambda cell, monitor: [])
     names = ["liang2025/rotation", "liang2025/failure", "liang2025/holdouts"]
     assert cli.main(["run", *names, "--tier", "quick", "--out", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert "liang2025/rotation, quick" in said.out
+    assert "liang2025/holdouts, quick" in said.out
     assert "liang2025/failure: run() must return a list of rows" in said.err
 
 

@@ -247,3 +247,15 @@ WRONG_MEASURES = {
 def test_a_broken_measure_is_told_what_is_wrong(says, case):
     with pytest.raises(AssertionError, match=says):
         rc.check_measure(*case)
+
+
+class Hasty(rc.MLPDecoder):
+    """Answers a batch in another way than one example."""
+
+    def many(self, x: jax.Array) -> jax.Array:
+        return -super().many(x)
+
+
+def test_a_fast_path_that_says_another_thing_is_refused():
+    with pytest.raises(AssertionError, match="many of this network differs"):
+        rc.check_model(lambda key: Hasty(8, 4, width=4, depth=1, key=key), np.zeros(8))  # pyrefly: ignore

@@ -19,7 +19,7 @@ import numpy as np
 from recombine.core import ABSENT, Record, Split, Task
 from recombine.encodings.tasks import TaskContext, TaskEncoding
 from recombine.measures.controls import nearest_memory
-from recombine.models.network import answer_shapes, kind
+from recombine.models.network import Network, answer_shapes, kind
 from recombine.tasks.modules import masks
 
 MOST = 64
@@ -111,8 +111,34 @@ def check_model(model: Any, x: Any) -> None:
     _check_parameters(made)
     _check_half_precision(made, shape)
     _check_gradients(made, np.asarray(x, np.float32))
+    _check_batches(made, np.asarray(x, np.float32))
     if made is not model:
         _check_initial(model)
+
+
+def _check_batches(model: Any, x: np.ndarray) -> None:
+    """Where a network has a `many` or `batch_error` of its own, training uses it: it must say what model(x) says."""
+    own = [name for name in ("many", "batch_error") if _has_own(model, name)]
+    if not own:
+        return
+    rng = np.random.default_rng(0)
+    xs = x + rng.normal(size=(_EXAMPLES, *x.shape)).astype(np.float32)
+    numbers, fixed = eqx.partition(_filled(model, rng), eqx.is_inexact_array)
+
+    def both(numbers: Any) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+        made = eqx.combine(numbers, fixed)
+        y = jax.vmap(made)(xs)[0]
+        said = {"many": made.many(xs), "batch_error": made.batch_error(xs, jnp.ones_like(y))}
+        return said, {"many": y, "batch_error": jnp.mean((y - 1.0) ** 2)}
+
+    said, plain = jax.jit(jax.vmap(both))(numbers)
+    for name in own:
+        close = np.allclose(said[name], plain[name], rtol=1e-3, atol=1e-4)
+        _require(close, f"{name} of this network differs from what model(x) answers to the examples of a batch")
+
+
+def _has_own(model: Any, name: str) -> bool:
+    return isinstance(model, Network) and getattr(type(model), name) is not getattr(Network, name)
 
 
 def _made(make: Callable[[jax.Array], Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from recombine.cli import report, streams
 from recombine.core import UserError
 from recombine.engine import Flight, Result, RunRequest, execute
-from recombine.engine.overlap import in_order
+from recombine.engine.overlap import together
 from recombine.table import networks
 from recombine.train.monitor import Monitor
 from recombine.train.monitor import Progress as Chunk
@@ -66,8 +65,8 @@ class Screen:
 class ProgressMonitor(Monitor):
     """Which cells of a run are computed."""
 
-    def __init__(self, screen: Screen, title: str):
-        self.screen, self.title, self.cells = screen, title, 0
+    def __init__(self, screen: Screen, title: str, before: str = ""):
+        self.screen, self.title, self.before, self.cells = screen, title, before, 0
 
     def begin(self, cells: int, finished: int) -> None:
         self.cells = cells
@@ -77,7 +76,8 @@ class ProgressMonitor(Monitor):
 
     def cell(self, number: int, label: str) -> Monitor:
         self.screen.heed()
-        return CellProgress(self.screen, f"cell {number} of {self.cells}" + (f" ({label})" if label else ""))
+        which = f"{self.before}cell {number} of {self.cells}"
+        return CellProgress(self.screen, which + (f" ({label})" if label else ""))
 
     def note(self, text: str) -> None:
         self.screen.console.print(f"[yellow]note:[/] {escape(text)}", highlight=False)
@@ -163,32 +163,37 @@ def what_diverged(found: Diverged, settings: Any) -> str:
 
 
 def time_split(taken: float, training: float) -> str:
-    """What runs took, beside what the training in them takes at the speed it ran at, without anything around it."""
-    return f"took {taken:.0f} s; the training alone takes {training:.0f} s at full speed (ratio {taken / training:.1f})"
+    """What runs took, beside the time in which something trained."""
+    return f"took {taken:.0f} s, in {training:.0f} s of which networks trained (ratio {taken / training:.1f})"
 
 
 def execute_all(orders: list[RunRequest]) -> int:
-    """Run experiments and show what they found; the exit code is 3 if one has no network left."""
+    """Run experiments and show what they found; the exit code is 3 if one has no network left.
+
+    One that fails does not stop the others; the first failure is raised when all are done.
+    """
     console, finished, troubles = streams.console(), {}, []
     flight, began = Flight(), time.perf_counter()
 
     def one(screen: Screen, number: int, order: RunRequest) -> None:
-        monitor = ProgressMonitor(screen, f"{order.experiment.name}, {order.tier} tier")
+        name = order.experiment.name
+        monitor = ProgressMonitor(screen, f"{name}, {order.tier} tier", f"{name} " if len(orders) > 1 else "")
         try:
             screen.heed()
             finished[number] = order, execute(order, monitor, flight)
-        except BaseException as error:
-            troubles.append(error)
+        except BrokenPipeError:
             screen.stopping = True
             raise
+        except Exception as error:
+            if len(orders) > 1:
+                monitor.note(f"{name} failed: {error}")
+            troubles.append(error)
 
     try:
         try:
             with Screen(console) as screen:
                 jobs = [partial(one, screen, number, order) for number, order in enumerate(orders)]
-                list(in_order(jobs, min(len(jobs), flight.cells)))
-        except BaseException:
-            raise (troubles or [sys.exc_info()[1]])[0] from None
+                together(jobs, min(len(jobs), flight.cells))
         finally:
             if finished:
                 _show_finished(console, [finished[number] for number in sorted(finished)])
@@ -197,6 +202,8 @@ def execute_all(orders: list[RunRequest]) -> int:
     except BrokenPipeError as error:
         told = "what was finished is kept, and the same command goes on from there"
         raise UserError(f"stopped, since nobody reads the output any more; {told}") from error
+    if troubles:
+        raise troubles[0]
     return streams.DIVERGED if any(diverged(result.table).all for _, result in finished.values()) else 0
 
 

@@ -1,4 +1,4 @@
-"""recombine run: runs experiments, one after the other, and shows their verdicts together."""
+"""recombine run: runs experiments and shows their verdicts together."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RunOptions:
 
 
 def run(words: list[str]) -> int:
-    """Run experiments, one after the other, and show their verdicts together."""
+    """Run experiments and show their verdicts together."""
     names, flags = name_and_flags(words, "run")
     tier = _tier(flags)
     if not names:

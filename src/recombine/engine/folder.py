@@ -79,10 +79,10 @@ def claim_folder(order: RunRequest) -> None:
 def holds_more(order: RunRequest) -> str:
     """What a folder already has beyond what is ordered, at the same settings: seeds, or protocol variants.
 
-    Refuses an order that has more of the one and less of the other: one of them would be lost.
+    Refuses an order by which some would be lost: it has other settings, or more of the one and less of the other.
     """
     stored = _stored(order.folder)
-    if not stored or _difference(order, stored):
+    if not stored:
         return ""
     seeds, wanted = stored["settings"].get(SEEDS, 0), getattr(order.settings, SEEDS, 0)
     there = set(stored.get("variants") or ()) & {variant.name for variant in order.experiment.variants}
@@ -90,6 +90,8 @@ def holds_more(order: RunRequest) -> str:
     if seeds <= wanted and there <= ordered:
         return ""
     said = f"{seeds} seeds" + (f" and {len(there)} protocol variant{'s' * (len(there) > 1)}" if there else "")
+    if changed := _difference(order, stored):
+        raise UserError(f"{order.folder} has {said} at other settings ({changed}): order as many, or give a --name")
     if seeds < wanted or not ordered <= there:
         raise UserError(f"{order.folder} has {said}, some of which would be lost: order them too, or give a --name")
     return said
@@ -111,7 +113,6 @@ def _difference(order: RunRequest, stored: Mapping[str, Any]) -> str:
         return f"tier {stored.get('tier')}, not {order.tier}"
     for name, value in stored["settings"].items():
         now = getattr(order.settings, OLD_SETTINGS.get(name, name), value)
-        now = list(now) if isinstance(now, tuple) else now
-        if name != SEEDS and now != value:
+        if name != SEEDS and store.plain(now) != value:
             return f"{name} {flat(value)}, not {flat(now)}"
     return ""

@@ -2,53 +2,64 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from threading import Lock, Semaphore
 from typing import TypeVar
 
+from recombine.engine import machine
 from recombine.train.monitor import Progress
 
 T = TypeVar("T")
 IN_FLIGHT = {"gpu": 8}
 """Cells at a time, by backend, if there are two cores for each; one on a CPU, where training keeps every core busy."""
-PLANNED = 3
-"""Populations that plan with an equal share of the memory: of the cells in flight, few train and most compile."""
 
 
 def at_a_time() -> int:
-    """How many cells, of one experiment or of several, this machine computes at a time."""
+    """How many cells, of one experiment or of several, this machine computes at a time; they share its memory."""
     import jax
 
     from recombine.device import share_memory
 
     most = IN_FLIGHT.get(jax.default_backend(), 1)
-    cells = max(1, min(most, (os.cpu_count() or 1) // 2)) if most > 1 else 1
-    share_memory(min(cells, PLANNED))
+    cells = max(1, min(most, machine.cores() // 2)) if most > 1 else 1
+    share_memory(cells)
     return cells
 
 
-def in_order(jobs: Sequence[Callable[[], T]], workers: int) -> Iterator[T]:
-    """What each job returns, in order, while those behind it are already at work.
+def together(jobs: Sequence[Callable[[], T]], workers: int, slot: AbstractContextManager | None = None) -> list[T]:
+    """What each job returns, in order; up to `workers` of them at a time, each while it holds a slot.
 
-    When one fails, those not yet begun never begin, and those at work are waited for: each keeps what it finished.
+    When one fails, none begins any more, and those at work are waited for: each keeps what it finished.
     """
+    failed: list[BaseException] = []
+    held = slot or nullcontext()
+
+    def guarded(job: Callable[[], T]) -> T | None:
+        with held:
+            try:
+                return None if failed else job()
+            except BaseException as error:
+                failed.append(error)
+                raise
+
     if workers <= 1:
-        yield from (job() for job in jobs)
-        return
+        return [job() for job in jobs]
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(job) for job in jobs]
-        try:
-            yield from (future.result() for future in futures)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        futures = [pool.submit(guarded, job) for job in jobs]
+        wait(futures, return_when=FIRST_EXCEPTION)
+        pool.shutdown(cancel_futures=bool(failed))
+    if failed:
+        raise failed[0]
+    return [future.result() for future in futures]  # pyrefly: ignore
 
 
 class Clock:
-    """How long training alone takes: the time in which a chunk of steps was computed, whichever cell it belonged to.
+    """The time in which a chunk of steps was computed, whichever cell it belonged to.
 
-    A population's first chunk also compiles, and counts as long as the shortest of the others.
+    A population's first chunk also compiles: of it the end counts, as long as the shortest of the others takes. Chunks
+    of several cells that share the device take longer each, and the time in which they do counts once.
     """
 
     def __init__(self) -> None:
@@ -62,10 +73,11 @@ class Clock:
 
     @property
     def training(self) -> float:
-        """Seconds of training, without what compiling, measuring and saving added to it."""
-        later = [spans[1:] for spans in self.chunks.values() if len(spans) > 1]
-        firsts = sum(min(ended - began for began, ended in spans) for spans in later)
-        return union([span for spans in later for span in spans]) + firsts
+        """Seconds of training, without those in which all cells compiled, measured or saved."""
+        spans = []
+        for (_, first), *later in self.chunks.values():
+            spans += later and [(first - min(ended - began for began, ended in later), first), *later]
+        return union(spans)
 
 
 class Flight:

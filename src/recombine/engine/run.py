@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from recombine.engine.cells import CheckpointMonitor, compute
 from recombine.engine.conclude import conclude, plot
 from recombine.engine.folder import OLD_SETTINGS, claim_folder, flat, holds_more, owner
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
-from recombine.engine.overlap import Flight, in_order
+from recombine.engine.overlap import Flight, together
 from recombine.engine.request import RunRequest
 from recombine.train.monitor import Monitor
 
@@ -89,7 +88,7 @@ def execute(order: RunRequest, monitor: Monitor, flight: Flight | None = None) -
             return _kept_whole(order, more, monitor)
         store.sweep(order.home)
         work = _work(order)
-        contents = list(_finished(order, work, monitor, flight))
+        contents = _finished(order, work, monitor, flight)
         content = _joined(order, contents, work)
         store.write(order.folder / "table.parquet", content)
         table = tables.modern(store.read_table(content))
@@ -112,10 +111,12 @@ def _joined(order: RunRequest, contents: list[bytes], work: list[Work]) -> bytes
 
 def _kept_whole(order: RunRequest, more: str, monitor: Monitor) -> Result:
     """A result that has more than is ordered, judged and plotted again; refused if other code made it."""
-    if code_changes(order.experiment, order.folder) != []:
-        advice = "order as many to compute them again, or give a --name"
-        raise UserError(f"{order.folder} has {more}, made by other code than today's: {advice}")
-    monitor.note(f"{order.folder} already has {more}, and keeps them: nothing is computed")
+    if (changes := code_changes(order.experiment, order.folder)) != []:
+        made = "by code that it does not name" if changes is None else "by other code than today's"
+        raise UserError(
+            f"{order.folder} has {more}, made {made}: order as many to compute them again, or give a --name"
+        )
+    monitor.note(f"{order.folder} already has {more}, and keeps them: nothing is computed, no weights or records kept")
     tier, settings, table = load(order.experiment, order.folder)
     plot(order.experiment, settings, table, order.folder)
     return Result(order.folder, table, conclude(order.experiment, tier, table, order.folder), 0.0)
@@ -146,7 +147,7 @@ def _controls(order: RunRequest) -> list[tuple[bytes, str]]:
     return [(store.table_bytes(mine), name) for name, mine in rows.items() if mine]
 
 
-def _finished(order: RunRequest, work: list[Work], monitor: Monitor, flight: Flight) -> Iterator[bytes]:
+def _finished(order: RunRequest, work: list[Work], monitor: Monitor, flight: Flight) -> list[bytes]:
     """Every cell's table, in order: from its file, or computed now, several at a time where that is faster."""
     kept = store.Cells(order.home / "cells")
     contents = [_kept(order, kept, one.identity, monitor) for one in work]
@@ -157,19 +158,17 @@ def _finished(order: RunRequest, work: list[Work], monitor: Monitor, flight: Fli
         contents = [_kept(order, kept, one.identity, monitor) for one in work]
 
     def computed(number: int, one: Work) -> bytes:
-        with flight.slot:
-            told = monitor.cell(number, _label(one))
-            watched = CheckpointMonitor(kept, one.identity, told, order.keep, flight.clock)
-            content = kept.save(one.identity, *compute(order.experiment, one.cell, watched))
-            kept.forget_checkpoints(one.identity)
-            told.finished()
-            return content
+        told = monitor.cell(number, _label(one))
+        watched = CheckpointMonitor(kept, one.identity, told, order.keep, flight.clock)
+        content = kept.save(one.identity, *compute(order.experiment, one.cell, watched))
+        kept.forget_checkpoints(one.identity)
+        told.finished()
+        return content
 
     pairs = enumerate(zip(work, contents, strict=True), start=1)
     jobs = [partial(computed, number, one) for number, (one, content) in pairs if content is None]
-    fresh = in_order(jobs, min(len(jobs), flight.cells))
-    for content in contents:
-        yield next(fresh) if content is None else content
+    fresh = iter(together(jobs, min(len(jobs), flight.cells), flight.slot))
+    return [next(fresh) if content is None else content for content in contents]
 
 
 def _on_cluster(order: RunRequest, missing: list[Work], kept: store.Cells, monitor: Monitor, cells: int) -> None:

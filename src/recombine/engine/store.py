@@ -41,7 +41,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    write(path, (json.dumps(_plain(content), indent=1, allow_nan=False) + "\n").encode())
+    write(path, (json.dumps(plain(content), indent=1, allow_nan=False) + "\n").encode())
 
 
 def read_json(path: Path) -> Any:
@@ -70,12 +70,12 @@ def _reason(error: Exception) -> str:
     return (said.splitlines() or [type(error).__name__])[0]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """As JSON has it: numbers that are none become null."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
@@ -88,7 +88,7 @@ def table_bytes(rows: list[dict], facts: Mapping[str, Any] | None = None) -> byt
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: column([row.get(name) for row in rows]) for name in names}
     sink = io.BytesIO()
-    content = pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(_plain(facts or {}))})
+    content = pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(plain(facts or {}))})
     pq.write_table(content, sink, **_PACKED)
     return sink.getvalue()
 

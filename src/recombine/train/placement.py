@@ -56,5 +56,7 @@ def fewer(at_once: int, members: int, error: Exception) -> int:
     if "RESOURCE_EXHAUSTED" not in str(error):
         raise error
     if at_once == 1:
-        raise UserError("one network of this population alone does not fit the device's memory") from error
+        raise UserError(
+            "one network of this population does not fit the device's memory, beside what else is on it"
+        ) from error
     return device.largest_divisor(members, at_once // 2)
