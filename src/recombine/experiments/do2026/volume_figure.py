@@ -66,7 +66,7 @@ def heat(place: Any, settings: Any, values: np.ndarray, title: str) -> None:
     middle = (known.min() + known.max()) / 2 if known.size else np.nan
     for (i, j), value in np.ndenumerate(values):
         said = "-" if not np.isfinite(value) else f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
-        dark = np.isfinite(value) and value < middle
+        dark = np.isfinite(value) and value <= middle
         place.text(j, i, said, ha="center", va="center", fontsize=7, color="white" if dark else "black")
 
 
