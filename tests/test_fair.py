@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_info
 
 import recombine as rc
 from recombine.experiments.do2026 import chosen_masks, depth, optimisers, pruning, schedules, wiring
-from recombine.experiments.do2026.best import MEANS, gains, surely
 from recombine.experiments.do2026.prunings import DENSE, GRADUAL, METHODS, NARROW, PAPERS, RANDOM, SIMILAR, TICKET
 from recombine.experiments.do2026.ways import COSINE, DEFAULT
 from recombine.experiments.pictures import compare, scoring, shared
@@ -175,17 +174,6 @@ def test_errors_of_optimisers_are_compared_at_the_best_rate_of_each_on_each_pict
     effect = named(optimisers, "Muon reaches").effect(rows)
     assert effect["moth"].mean() == pytest.approx(1.0, abs=0.1)
     assert effect["face"].mean() == pytest.approx(0.0, abs=0.1)
-
-
-def test_a_prediction_must_beat_both_means():
-    rng = np.random.default_rng(0)
-    found = pd.DataFrame({"best": np.exp(rng.uniform(0, 3, 40))})
-    told = gains(found.assign(feature=np.log(found["best"])), "feature")
-    assert list(told) == list(MEANS)
-    assert surely(told) > 0
-    blind = gains(found.assign(feature=rng.uniform(size=40)), "feature")
-    assert surely(blind) < 0
-    assert gains(found.assign(feature=1.0)[:2], "feature").isna().all(axis=None)
 
 
 def test_every_picture_has_a_composed_a_turned_and_an_untrained_network_that_are_scored_alike():
