@@ -69,19 +69,26 @@ def features(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0)
 
 
 def score(
-    model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0, taken: Features | None = None
+    model: CPPN,
+    size: int,
+    *,
+    target: np.ndarray | None = None,
+    weights: int | None = 60,
+    seed: int = 0,
+    taken: Features | None = None,
 ) -> dict[str, Any]:
     """All scores of a network; from features that were taken, if given, or else taken now.
 
-    `R`: mean compressed size of a change over that of the network's own picture; `participation_ratio` of up to 120
-    derivatives of luminance; `distinct_share`: distinct maps over maps; lists go by layer. Compare networks only where
-    they fit equally well: a poor fit looks compositional. Purity and symmetry say little where the picture's
-    `even_share` is below .85.
+    `R`: mean compressed size of a change over that of the target (size, size, 3), and `r_own` over that of what the
+    network renders, which is the target unless one is given; `participation_ratio` of up to 120 derivatives of
+    luminance; `distinct_share`: distinct maps over maps; lists go by layer. Purity and symmetry say little where the
+    picture's `even_share` is below .85.
     """
     picture, swept, inert, units, maps = taken or features(model, size, weights=weights, seed=seed)
     kept, slope = maps.distinct, slopes(model, every_weight(model, COLUMNS, seed), size, reduce=_light)
     return {
-        "R": measures.change_ratio(swept.change_zip, picture),
+        "R": measures.change_ratio(swept.change_zip, picture if target is None else measures.luminance(target)),
+        "r_own": measures.change_ratio(swept.change_zip, picture),
         **{name: _mean(values) for name, values in swept._asdict().items()},
         "inert": inert,
         "map_zip": _mean(maps.zip),
