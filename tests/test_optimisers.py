@@ -83,7 +83,9 @@ def test_matrices_of_one_shape_are_updated_as_if_each_were_alone():
     rng = np.random.default_rng(2)
     shapes = [(4, 6), (6, 6), (6, 6), (6, 3)]
     params, grads = ([jnp.asarray(rng.normal(size=s), jnp.float32) for s in shapes] for _ in range(2))
-    together, alone = (make(DIALS, 1) for make in (rc.muon, lambda dials, _: optax.contrib.muon(dials["learning_rate"])))
+    together, alone = (
+        make(DIALS, 1) for make in (rc.muon, lambda dials, _: optax.contrib.muon(dials["learning_rate"]))
+    )
     for ours, plain in zip(two_steps(together, grads, params), two_steps(alone, grads, params), strict=True):
         assert np.allclose(ours, plain, atol=1e-4)
 

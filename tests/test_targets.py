@@ -17,11 +17,11 @@ from recombine.cppn.gallery import (
     EACH,
     SHAPES,
     Target,
-    refused,
     _sample,
     dull,
     random_genome,
     random_networks,
+    refused,
     smooth,
     targets,
 )

@@ -29,7 +29,7 @@ def curves(table: pd.DataFrame, score: str) -> pd.DataFrame:
 
 
 def best(table: pd.DataFrame, score: str) -> pd.DataFrame:
-    """For each target its facts and its best depth, that of the lowest score; no row if fewer than two can be compared."""
+    """For each target its facts and its best depth, that of the lowest score; none if it has only one."""
     found = curves(table, score)
     found = found[found.notna().sum(axis=1) >= 2]
     facts = rc.networks(table).drop_duplicates("goal").set_index("goal").loc[found.index, ["kind", OWN, *FEATURES]]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.cppn.measures import luminance, picture_zip
 from recombine.cppn.prune.similarity import similar_units
 from recombine.cppn.sweep.structure import structure
 from recombine.experiments.do2026 import predicted
@@ -52,9 +53,7 @@ class Settings(shared.PictureSettings):
 
 
 QUICK = Settings(**shared.QUICK | {"others": 6, "depths": (1, 2), "retraining": 5})
-LAPTOP = Settings(
-    seeds=2, block=2, others=24, size=24, steps=500, learning_rate=7e-3, n_weights=16, depths=(2, 4, 8)
-)
+LAPTOP = Settings(seeds=2, block=2, others=24, size=24, steps=500, learning_rate=7e-3, n_weights=16, depths=(2, 4, 8))
 GPU = Settings(seeds=4, block=4, size=64, steps=6000, retraining=6000, depths=(2, 4, 6, 8, 12, 16), n_weights=100)
 PAPER = replace(GPU, seeds=8, size=256, steps=100_000, retraining=100_000, depths=tuple(range(2, 33, 2)), n_weights=240)
 
@@ -105,15 +104,17 @@ def about(cell: rc.Cell, goal: Goal, seed: int) -> dict[str, Any]:
 
 def scored(settings: Settings, models: list[Any], named: list[tuple[Goal, int]]) -> list[dict[str, float]]:
     """For each network the share of its target's variance that it misses, and how designed it is."""
-    found: list[dict[str, float]] = [{} for _ in named]
-    for goal in {goal.number: goal for goal, _ in named}.values():
-        mine = [i for i, (other, _) in enumerate(named) if other.number == goal.number]
-        seeds = [named[i][1] for i in mine]
-        some = [models[i] for i in mine]
-        numbers = structure(some, settings.size, goal.shown.picture, seeds=seeds, weights=settings.n_weights)
-        for i, one in zip(mine, numbers, strict=True):
-            found[i] = off(settings, goal, models[i]) | one
-    return found
+    first, seeds = named[0][0].shown.picture, [seed for _, seed in named]
+    numbers = structure(models, settings.size, first, seeds=seeds, weights=settings.n_weights)
+    return [
+        one | {"R": one["change_zip"] / size_of(goal)} | off(settings, goal, model)
+        for one, (goal, _), model in zip(numbers, named, models, strict=True)
+    ]
+
+
+def size_of(goal: Goal) -> float:
+    """The compressed size of a target, bytes per pixel."""
+    return float(picture_zip(luminance(goal.shown.picture)[None])[0])
 
 
 def off(settings: Settings, goal: Goal, model: Any) -> dict[str, float]:

@@ -17,7 +17,12 @@ from recombine.experiments.pictures import shared
 FEATURES = ("PNG ratio", "waves", "squares")
 """Complexities that may go with a depth; the first is the paper's."""
 OWN = "log of its own depth"
-TILES = {"fold": (60, 0, 188, 128), "brow": (180, 60, 340, 220), "collar": (120, 330, 248, 458), "stars": (0, 60, 96, 156)}
+TILES = {
+    "fold": (60, 0, 188, 128),
+    "brow": (180, 60, 340, 220),
+    "collar": (120, 330, 248, 458),
+    "stars": (0, 60, 96, 156),
+}
 """Corners of squares of the photograph that matplotlib ships, none of them one of the gallery's."""
 
 
@@ -62,7 +67,9 @@ def goals(settings: Any) -> list[Goal]:
     if settings.others > every:
         raise rc.UserError(f"there are {every} targets, {settings.others} were asked for")
     chosen = [*np.linspace(0, every - 1, settings.others).round().astype(int).tolist(), *range(every, len(small))]
-    return [Goal(i, shared.Goal(small[i].name, i >= every, None, small[i].picture, None), facts(large[i])) for i in chosen]
+    return [
+        Goal(i, shared.Goal(small[i].name, i >= every, None, small[i].picture, None), facts(large[i])) for i in chosen
+    ]
 
 
 def facts(target: Any) -> dict[str, Any]:
