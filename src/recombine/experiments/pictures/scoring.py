@@ -110,12 +110,8 @@ def row(goal: Goal, one: Entry, numbers: dict[str, float]) -> dict[str, Any]:
     steps = {moments.step(r): np.nan if gone else float(at) for r, at in zip(moments.LADDER, one.steps, strict=True)}
     known = dict.fromkeys(NUMBERS, np.nan) | numbers
     end = off(known["mse"]) | {"share_left": known["mse"] / moments.variance(goal.picture)}
-    who = {
-        "system": NETWORK,
-        **one.facts,
-        "goal": goal.name,
-        "weights": float(sum(np.count_nonzero(w) for w in one.model.weights)),
-    }
+    left = float(sum(np.count_nonzero(w) for w in one.model.weights))
+    who = {"system": NETWORK, **one.facts, "goal": goal.name, "weights": left}
     return who | {"loss": one.loss, "diverged_at": one.diverged_at} | known | end | steps
 
 
@@ -142,7 +138,7 @@ def answers(settings: PictureSettings, reference: Sequence[Any], models: Sequenc
     Secondary: the judge was fitted on evolved networks and trained ones, at changes of equal effect (`yes_matched`)
     and of one size (`yes_fixed`). A network without changes to ask of has no share.
     """
-    found: list[dict[str, float]] = [{} for _ in models]
+    found = [{"yes_matched": np.nan, "yes_fixed": np.nan} for _ in models]
     if not reference:
         return found
     for name, (judge, fixed) in {"yes_matched": (MATCHED, None), "yes_fixed": (FIXED, ONE_SIZE)}.items():
