@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import Partial
 
 from recombine.cppn import measures
 from recombine.cppn.network import CPPN
-from recombine.cppn.sweep.matching import matched
+from recombine.cppn.sweep.matching import Matched, matched, rms_change
 from recombine.cppn.sweep.sweep import WeightIndex, every_weight, forward, slopes, sweep
 from recombine.cppn.task import grid
 
@@ -103,15 +104,26 @@ def score(
     }
 
 
-def swept_features(model: CPPN, where: WeightIndex, size: int) -> tuple[SweptFeatures, float]:
-    """The features of each matched change of each weight, and the share of weights that are inert both ways."""
-    found = matched(model, where, size)
+def swept_features(
+    model: CPPN, where: WeightIndex, size: int, *, fixed: float | None = None
+) -> tuple[SweptFeatures, float]:
+    """The features of each change of each weight, down and up, and the share of weights that are inert both ways.
+
+    Changes are matched in what they do to the picture, or are all of one `fixed` size.
+    """
+    found = matched(model, where, size) if fixed is None else _of_size(model, where, size, fixed)
     picture, parts = light(model, size), []
     for start in range(0, len(where.layer), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         colours = sweep(model, WeightIndex(*(a[some] for a in where)), found.deltas[some], size)[~found.inert[some]]
         parts.append(_features(measures.luminance(colours).reshape(-1, size, size), picture))
     return SweptFeatures(*(np.concatenate(a) for a in zip(*parts, strict=True))), float(found.inert.all(axis=1).mean())
+
+
+def _of_size(model: CPPN, where: WeightIndex, size: int, fixed: float) -> Matched:
+    """Changes of one size, and what each does to the picture."""
+    deltas = np.broadcast_to([-fixed, fixed], (len(where.layer), 2))
+    return Matched(deltas, sweep(model, where, deltas, size, reduce=Partial(rms_change, forward(model, size)[0])))
 
 
 def _features(changed: np.ndarray, picture: np.ndarray) -> SweptFeatures:

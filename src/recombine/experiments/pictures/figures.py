@@ -74,12 +74,34 @@ def dots(
     for k, goal in enumerate(goals):
         for i, kind in enumerate(kinds):
             mine = rows[(rows["goal"] == goal) & (rows[by] == kind)]
-            there = (mine["draws"] == 1) | (not gated)
+            there = mine["draws"] == 1 if gated else mine["seed"] >= 0
             for some, fill in ((mine[there], f"C{k}"), (mine[~there], "none")):
                 x = np.full(len(some), i + 0.6 * ((k + 0.5) / len(goals) - 0.5))
                 axes.plot(x, some[column], "o", color=f"C{k}", markersize=3.5, markerfacecolor=fill)
         axes.plot([], [], "o", color=f"C{k}", markersize=3.5, label=goal)
     axes.set_xticks(range(len(kinds)), names or kinds, rotation=30, ha="right", fontsize=7)
+
+
+def on_scale(axes: Any, table: Any, score: str, kinds: Sequence[str], *, dense: str, names: Sequence[str] = ()) -> None:
+    """The scale C, 0 dense and 1 designed: a dot per network, the mean and its 95 % interval per kind and picture."""
+    from recombine.experiments.pictures import moments
+
+    goals = moments.pictures(table, dense)
+    for k, goal in enumerate(goals):
+        wide, zero = moments.gap(table, dense, score, goal), moments.of(table, dense, goal)[score].mean()
+        for i, kind in enumerate(kinds):
+            found = moments.of(table, kind, goal)
+            values = (zero - found[score].to_numpy(float)) / wide if len(found) else np.zeros(0)
+            values = values[np.isfinite(values)]
+            x = i + 0.7 * ((k + 0.5) / len(goals) - 0.5)
+            axes.plot(np.full(len(values), x), values, "o", color=f"C{k}", markersize=2, alpha=0.25)
+            if len(values) > 1:
+                axes.plot([x, x], rc.interval(values), color=f"C{k}", linewidth=2)
+                axes.plot(x, values.mean(), "_", color=f"C{k}", markersize=9)
+        axes.plot([], [], "o", color=f"C{k}", markersize=3.5, label=goal)
+    for level in (0, 1):
+        axes.axhline(level, color="black", linestyle=":", linewidth=0.9)
+    axes.set_xticks(range(len(kinds)), names or kinds, rotation=35, ha="right", fontsize=7)
 
 
 def lines(axes: Any, values: dict[str, float]) -> None:

@@ -119,6 +119,25 @@ def closer(first: str, second: str, *, dense: str, moments: Sequence[str] = (END
     return {"effect": effect, "fits": (fits,), "over": "pictures", "agree": True, "above": MARGIN, "unit": UNIT}
 
 
+def larger(first: str, second: str, factor: float = 1.1) -> dict[str, Any]:
+    """What a claim needs that scores of one kind are larger than another's by a factor: log10 of the ratio, by seed."""
+
+    def effect(table: pd.DataFrame) -> pd.DataFrame:
+        return _columns(table, first, second, (END, EQUAL), lambda a, b, s, p: np.log10(a / b))
+
+    def fits(table: pd.DataFrame) -> pd.DataFrame:
+        return _fits(table, first, second, (END, EQUAL))
+
+    asked = {"above": float(np.log10(factor)), "unit": f"log10 of the score, {first} over {second}"}
+    return {"effect": effect, "fits": (fits,), "over": "pictures", "agree": True, **asked}
+
+
+def timeless(numbers: Mapping[str, float]) -> dict[str, float]:
+    """What a row says of a network that was not trained here: it is the same at every rung."""
+    steps: dict[str, float] = {step(rung): float(EARLIEST) for rung in LADDER}
+    return {**numbers, **steps} | {at(score, rung): numbers[score] for score in SCORES for rung in LADDER}
+
+
 def each_closer(first: str, rivals: Mapping[str, str], **more: Any) -> dict[str, Any]:
     """The same against several rivals: a group "rival, picture" for each."""
     each = {name: closer(first, rival, **more) for name, rival in rivals.items()}

@@ -14,8 +14,10 @@ import recombine as rc
 from recombine.cppn.prune.magnitude import alive, count
 from recombine.cppn.prune.rewire import wired
 from recombine.cppn.sweep import rotate
-from recombine.cppn.sweep.scores import score
+from recombine.cppn.sweep.classifier import FIXED, MATCHED, share_of_yes
+from recombine.cppn.sweep.scores import SweptFeatures, score, swept_features
 from recombine.cppn.sweep.structure import NUMBERS, structure
+from recombine.cppn.sweep.sweep import every_weight
 from recombine.experiments.pictures import compare, moments
 from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, error, goals
 from recombine.table import NETWORK
@@ -108,7 +110,8 @@ def row(goal: Goal, one: Entry, numbers: dict[str, float]) -> dict[str, Any]:
     steps = {moments.step(r): np.nan if gone else float(at) for r, at in zip(moments.LADDER, one.steps, strict=True)}
     known = dict.fromkeys(NUMBERS, np.nan) | numbers
     end = off(known["mse"]) | {"share_left": known["mse"] / moments.variance(goal.picture)}
-    who = {"system": NETWORK, **one.facts, "goal": goal.name, "weights": float(count(one.model))}
+    left = float(sum(np.count_nonzero(w) for w in one.model.weights))
+    who = {"system": NETWORK, **one.facts, "goal": goal.name, "weights": left}
     return who | {"loss": one.loss, "diverged_at": one.diverged_at} | known | end | steps
 
 
@@ -123,6 +126,32 @@ def structures(settings: PictureSettings, goal: Goal, models: Sequence[Any], see
         scored = structure(some, settings.size, goal.picture, seeds=numbers, weights=settings.n_weights)
         found |= dict(zip(mine, scored, strict=True))
     return [found[i] for i in range(len(models))]
+
+
+ANSWERS, ONE_SIZE = 60, 0.5
+"""Weights of which a judge is asked, and by how much each is changed where all changes are of one size."""
+
+
+def answers(settings: PictureSettings, reference: Sequence[Any], models: Sequence[Any]) -> list[dict[str, float]]:
+    """The share of each network's changes that look compositional to a judge, set beside dense networks.
+
+    Secondary: the judge was fitted on evolved networks and trained ones, at changes of equal effect (`yes_matched`)
+    and of one size (`yes_fixed`). A network without changes to ask of has no share.
+    """
+    found = [{"yes_matched": np.nan, "yes_fixed": np.nan} for _ in models]
+    if not reference:
+        return found
+    for name, (judge, fixed) in {"yes_matched": (MATCHED, None), "yes_fixed": (FIXED, ONE_SIZE)}.items():
+
+        def taken(model: Any, fixed: float | None = fixed) -> SweptFeatures:
+            where = every_weight(model, min(ANSWERS, settings.n_weights), settings.seed)
+            return swept_features(model, where, settings.size, fixed=fixed)[0]
+
+        every = in_threads(taken, [*reference, *models])
+        dense = SweptFeatures(*(np.concatenate(a) for a in zip(*every[: len(reference)], strict=True)))
+        for one, features in zip(found, every[len(reference) :], strict=True):
+            one[name] = share_of_yes(judge, features, dense) if len(dense.rank) > 1 and len(features.rank) else np.nan
+    return found
 
 
 def ended(settings: PictureSettings, goal: Goal, trained: Any) -> dict[str, Any]:
