@@ -104,12 +104,12 @@ def pruned(cell: rc.Cell, dense: Sequence[scoring.Entry], target: int) -> Any:
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and networks at their initial weights of the other depths."""
-    rows = scoring.controls(settings, full=False)
+    rows = scoring.controls(settings)
     for goal in shared.goals(settings).values():
         for offset in (o for o in settings.offsets if o):
             model = scoring.untrained(settings, shared.dense(goal, depth=layers(goal, offset)))
             name = f"untrained, {offset:+d} layers"
-            rows += scoring.known_rows(settings, goal, {name: model}, full=False)
+            rows += scoring.known_rows(settings, goal, {name: model})
     return rows
 
 

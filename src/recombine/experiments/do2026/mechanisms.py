@@ -235,7 +235,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """What theory says by kind of network, a dot each; lines are designed networks; and what is judged."""
     rows, shown = rc.networks(table), {**TRACES, **NOISE, "overlap": "mean |cos| of maps", "log_compounded": "bound"}
-    picture, axes = rc.plots.panels(rows=2, columns=5, side=3.0)
+    picture, axes = rc.plots.panels(rows=2, columns=5, side=3.6)
     for place, (column, title) in zip(axes[0], shown.items(), strict=True):
         figures.dots(place, rows, column, by="kind", kinds=list(KINDS), names=list(KINDS.values()))
         figures.lines(place, read(table, "designed", column).to_dict())
@@ -245,5 +245,5 @@ def figure(settings: Settings, table: pd.DataFrame):
     named = list(zip(short, CLAIMS, strict=True))
     for place, some in zip(axes[1], (named[:2], named[2:3], named[3:4], named[4:5], named[5:]), strict=True):
         figures.judged(place, table, dict(some))
-        place.set(title="as judged", xlabel=some[0][1].unit)
+        place.set(title="as judged", xlabel="difference of |cos|" if some == named[4:5] else "decades")
     return picture

@@ -126,7 +126,7 @@ def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and the error of a plain picture of the mean colour."""
     goals = shared.goals(settings).items()
     made = [{"system": "plain", "goal": name, "seed": 0, "mse": moments.variance(g.picture)} for name, g in goals]
-    return scoring.controls(settings, full=False) + made
+    return scoring.controls(settings) + made
 
 
 PAIRS = (
@@ -154,7 +154,8 @@ def inner(table: pd.DataFrame) -> float:
 def left(table: pd.DataFrame) -> float:
     """The largest share of a picture's variance that dense networks of an optimiser leave (geometric mean)."""
     rows = table[table["kind"].isin([of(name, DENSE) for name in NAMES])]
-    return float(np.exp(np.log(rows["share_left"]).groupby([rows["kind"], rows["goal"]]).mean()).max())
+    logs = rows.assign(log_left=np.log(rows["share_left"])).groupby(["kind", "goal"])["log_left"].mean()
+    return float(np.exp(logs.max()))
 
 
 LEARNT = (

@@ -42,7 +42,8 @@ def by_depth(place: Any, table: pd.DataFrame, score: str) -> None:
     found = curves(table, score)
     order = rc.networks(table).drop_duplicates("goal").set_index("goal")[FEATURES[0]].rank(pct=True)
     for goal, line in found.iterrows():
-        place.plot(line.index, line, "o-", color=f"{0.9 - 0.9 * order[goal]:.2f}", markersize=2, linewidth=0.7)
+        shade = 0.9 - 0.9 * float(order.loc[goal])  # pyrefly: ignore
+        place.plot(line.index, line, "o-", color=f"{shade:.2f}", markersize=2, linewidth=0.7)
     place.set(xlabel="hidden layers", ylabel=score, title=f"dark: large {FEATURES[0]}")
 
 

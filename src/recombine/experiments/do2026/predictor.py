@@ -10,6 +10,7 @@ seeds. The paper's formula and its search around a prediction could not be read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +155,7 @@ def made_up(table: pd.DataFrame, feature: str) -> float:
     return float(tendency(rc.pick(table, system=f"line in {feature}").set_index("goal"), feature).mean())
 
 
-def checks(score: str, features: list[str]) -> dict[str, Any]:
+def checks(score: str, features: Sequence[str]) -> dict[str, Any]:
     """What must be so before a tendency of best depths by a score is judged."""
     return {
         "preconditions": (
@@ -182,7 +183,7 @@ def checks(score: str, features: list[str]) -> dict[str, Any]:
     }
 
 
-def claim(name: str, says: str, source: str, *, score: str, features: list[str], kind: str = "") -> rc.Claim:
+def claim(name: str, says: str, source: str, *, score: str, features: Sequence[str], kind: str = "") -> rc.Claim:
     """That features go with the best depth by a score, over targets or over those of one kind."""
 
     def effect(table: pd.DataFrame) -> pd.DataFrame:

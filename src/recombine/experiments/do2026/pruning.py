@@ -115,7 +115,7 @@ def narrow(case: Case, target: int) -> list[scoring.Entry]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    return scoring.controls(settings, full=False)
+    return scoring.controls(settings)
 
 
 def against(first: str, number: int) -> dict[str, str]:

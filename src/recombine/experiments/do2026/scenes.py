@@ -14,7 +14,7 @@ PARTS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24)
 def scene(parts: int, seed: int, size: int) -> np.ndarray:
     """The picture (size, size, 3): the same at every size."""
     rng = keys.rng(seed, "scene", parts)
-    ground, things = rng.uniform(0, 1, 3), [(rng.integers(3), rng.uniform(size=9)) for _ in range(parts)]
+    ground, things = rng.uniform(0, 1, 3), [(int(rng.integers(3)), rng.uniform(size=9)) for _ in range(parts)]
 
     def paint(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         picture = np.broadcast_to(ground, (*x.shape, 3))

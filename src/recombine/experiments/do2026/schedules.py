@@ -91,12 +91,12 @@ def train(cell: rc.Cell, goal: shared.Goal, kind: str, monitor: Any) -> Any:
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and networks at initial weights of the other variances."""
-    rows = scoring.controls(settings, full=False)
+    rows = scoring.controls(settings)
     for goal in shared.goals(settings).values():
         for kind, way in ways(settings).items():
             if way.scale != 1:
                 model = scoring.untrained(settings, shared.dense(goal, scale=way.scale))
-                rows += scoring.known_rows(settings, goal, {f"untrained, {kind}": model}, full=False)
+                rows += scoring.known_rows(settings, goal, {f"untrained, {kind}": model})
     return rows
 
 
@@ -169,7 +169,8 @@ def scores(places: Any, settings: Settings, table: pd.DataFrame, kinds: list[str
     error.set_yscale("log")
     for place, column in zip(others[:2], ("R", "map_zip"), strict=True):
         figures.lines(place, {g: moments.reading(table, "designed", column, g) for g in rows["goal"].unique()})
-    named = list(zip(("cosine", "variance / 2", "variance x 2", "pixels"), CLAIMS, strict=True))
-    for place, some in zip(others[2:], (named[:2], named[2:]), strict=True):
-        figures.judged(place, table, dict(some))
-        place.set_title("change as a share of the gap")
+    for place, words, some in zip(
+        others[2:], (("rate", "weights"), ("weights", "seen")), (CLAIMS[:2], CLAIMS[2:]), strict=True
+    ):
+        figures.judged(place, table, dict(zip(words, some, strict=True)))
+        place.set_title("share of the gap")

@@ -134,9 +134,9 @@ def controls(settings: Settings) -> list[dict]:
     network can render which is not told the picture: the mean of all.
     """
     model = scoring.untrained(settings, maker(settings, 4))
-    rows = scoring.controls(settings, lambda _: maker(settings, 4), full=False)
+    rows = scoring.controls(settings, lambda _: maker(settings, 4))
     for name in settings.outside:
-        rows += scoring.known_rows(settings, pictures(settings)[name], {"untrained": model}, full=False)
+        rows += scoring.known_rows(settings, pictures(settings)[name], {"untrained": model})
     goals = shared.goals(settings).values()
     middle = np.mean([goal.picture for goal in goals], axis=0)
     errors = {goal.name: float(np.mean((goal.picture - middle) ** 2)) for goal in goals}

@@ -128,10 +128,10 @@ def started(settings: Settings, goal: shared.Goal, kind: str, fresh: Any, seed: 
 
 def controls(settings: Settings) -> list[dict]:
     """Those of all picture networks, and the other wiring at its initial weights."""
-    rows = scoring.controls(settings, full=False)
+    rows = scoring.controls(settings)
     for goal in shared.goals(settings).values():
         other = started(settings, goal, REWIRED, scoring.untrained(settings, shared.dense(goal)), 0)
-        rows += scoring.known_rows(settings, goal, {"untrained other wiring": other}, full=False)
+        rows += scoring.known_rows(settings, goal, {"untrained other wiring": other})
     return rows
 
 

@@ -87,7 +87,7 @@ def beside(settings: Settings, goal: shared.Goal, seed: int) -> list[tuple[dict,
 def controls(settings: Settings) -> list[dict]:
     """A rough picture and an untrained wiring; designed, rotated and untrained networks have a row for each seed."""
     known = ("designed", "rotated", "untrained")
-    return [row for row in scoring.controls(settings, full=False) if row["system"] not in known]
+    return [row for row in scoring.controls(settings) if row["system"] not in known]
 
 
 def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:

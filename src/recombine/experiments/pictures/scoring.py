@@ -11,41 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import recombine as rc
-from recombine.cppn.prune.magnitude import alive, count
 from recombine.cppn.prune.rewire import wired
 from recombine.cppn.sweep import rotate
 from recombine.cppn.sweep.classifier import FIXED, MATCHED, share_of_yes
-from recombine.cppn.sweep.scores import SweptFeatures, score, swept_features
+from recombine.cppn.sweep.scores import SweptFeatures, swept_features
 from recombine.cppn.sweep.structure import NUMBERS, structure
 from recombine.cppn.sweep.sweep import every_weight
-from recombine.experiments.pictures import compare, moments
-from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, error, goals
+from recombine.experiments.pictures import moments
+from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, goals
 from recombine.table import NETWORK
-from recombine.theory.sparsity import sparsity
-
-_NUMBERS = ("mse", "log_mse", "scored_mse", "draws", "R", "map_zip", "purity", "distinct_share", "participation_ratio")
-UNKNOWN = dict.fromkeys((*_NUMBERS, "even_share", "redundancy", "reached_at"), np.nan)
-"""What a row says of a network that diverged."""
-
-
-def described(
-    settings: PictureSettings, goal: Goal, run: Any, who: Sequence[dict], *, monitor: Any, at_end: bool = False
-) -> list[dict]:
-    """One row per network of a run: who it is, how training ended, and its scores.
-
-    Scores are those of the network at the moment when its error was as low as the gate, at which all can be compared;
-    of one that never was, or if all are asked for at their end, those at the end.
-    """
-
-    def one(which: tuple[int, dict]) -> dict[str, Any]:
-        i, facts = which
-        if run.diverged_at[i] >= 0:
-            return UNKNOWN
-        model = run[i].model if at_end else run[i].reached
-        return scored(settings, goal, model, facts["seed"]) | ended(settings, goal, run[i])
-
-    measured = in_threads(one, list(enumerate(who)), monitor=monitor)
-    return rc.rows(run, [{**facts, "goal": goal.name} for facts in who], measured)
 
 
 class Entry(NamedTuple):
@@ -154,11 +128,6 @@ def answers(settings: PictureSettings, reference: Sequence[Any], models: Sequenc
     return found
 
 
-def ended(settings: PictureSettings, goal: Goal, trained: Any) -> dict[str, Any]:
-    """The error of one network at the end of training, and the update at which it was as low as the gate, or -1."""
-    return off(error(settings, goal, trained.model)) | {"reached_at": int(trained.reached_at)}
-
-
 def off(mse: float) -> dict[str, float]:
     """An error and its logarithm."""
     return {"mse": mse, "log_mse": float(np.log10(mse + 1e-12))}
@@ -190,22 +159,6 @@ def one_core_each() -> AbstractContextManager:
     return threadpool_limits(1, "blas")
 
 
-def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int, taken: Any = None) -> dict[str, Any]:
-    """How well a network draws its goal, and how designed it is: a row's numbers, never one alone.
-
-    `draws` says whether its error is as low as the gate. From features that were taken of it, if given.
-    """
-    mse = error(settings, goal, model)
-    found = score(model, settings.size, target=goal.picture, weights=settings.n_weights, seed=seed, taken=taken)
-    by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
-    layers = by_layer["redundancy_by_layer"]
-    found["redundancy"] = float(layers[np.isfinite(layers)].mean()) if np.isfinite(layers).any() else np.nan
-    fit = off(mse) | {"scored_mse": mse, "draws": float(mse <= (1 + compare.SLACK) * compare.GATE)}
-    live = sparsity([np.asarray(w) for w in model.weights])["live_links"]
-    size = {"weights": float(count(model)), "live": float(live), "alive": float(alive(model)[2])}
-    return fit | size | found | by_layer
-
-
 def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
     """A network at its initial weights."""
     import jax
@@ -214,13 +167,11 @@ def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
     return jax.tree.map(lambda a: a[0], born)
 
 
-def controls(
-    settings: PictureSettings, make: Callable[[Goal], Callable[[Any], Any]] = dense, *, full: bool = True
-) -> list[dict]:
+def controls(settings: PictureSettings, make: Callable[[Goal], Callable[[Any], Any]] = dense) -> list[dict]:
     """For each picture, scored alike, networks whose answer is known.
 
     The designed network; the same rotated (it renders the same); the same with a faint wave over its picture; a dense
-    network and the designed wiring at initial weights. All scores, or (not `full`) those of `structure`.
+    network and the designed wiring at initial weights.
     """
     rows = []
     for goal in goals(settings).values():
@@ -232,7 +183,7 @@ def controls(
             "untrained": newborn,
             "untrained wiring": fresh_wiring(settings, goal),
         }
-        rows += known_rows(settings, goal, systems, full=full)
+        rows += known_rows(settings, goal, systems)
     return rows
 
 
@@ -242,16 +193,11 @@ def fresh_wiring(settings: PictureSettings, goal: Goal) -> Any:
     return wired(untrained(settings, dense(goal)), wiring, copies_at_one=True, by_fan_in=True)
 
 
-def known_rows(
-    settings: PictureSettings, goal: Goal, systems: dict[str, Any], *, full: bool = True, **facts: Any
-) -> list[dict]:
+def known_rows(settings: PictureSettings, goal: Goal, systems: dict[str, Any]) -> list[dict]:
     """One row per system whose answer is known, scored as networks are."""
-    facts = {"goal": goal.name, **facts}
 
     def measure(model: Any) -> dict[str, Any]:
-        if full:
-            return facts | scored(settings, goal, model, settings.seed)
         (found,) = structures(settings, goal, [model], [settings.seed])
-        return facts | found | off(found["mse"])
+        return {"goal": goal.name} | found | off(found["mse"])
 
     return rc.control_rows(measure, systems)

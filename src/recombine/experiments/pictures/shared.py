@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.pictures import compare
 from recombine.experiments.seeds import Seeded
 
 
@@ -126,12 +125,12 @@ def train(
     monitor: Any,
     label: str,
     names: Sequence[str] = (),
-    until: float | tuple[float, ...] = compare.GATE,
+    until: tuple[float, ...] | None = None,
 ):
     """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
 
     Where several networks have one seed, each has a name. Each may have a learning rate of its own. A copy is kept of
-    each network at the first error as low as `until`, or one at each of several.
+    each network at the first error as low as each of `until`.
     """
     from recombine.cppn.sweep.sweep import forward
 
