@@ -45,7 +45,8 @@ class Settings(pruning.Settings):
 
 QUICK = Settings(**shared.QUICK | {"rates": (1e-2, 5e-3, 1e-3), "tried": 2, "retraining": 5})
 LAPTOP = Settings(size=24, steps=800, retraining=500, n_weights=24, rates=(2e-2, 1e-2, 5e-3, 1e-3), tried=2)
-GPU = Settings(evolved=("skull", "butterfly"), seeds=24, block=24, size=64, steps=6000, retraining=6000, n_weights=120)
+# As many seeds as trials, and equal updates: one program for each optimiser and picture.
+GPU = Settings(evolved=("skull", "butterfly"), seeds=28, block=28, size=64, steps=5000, retraining=5000, n_weights=120)
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, n_weights=1000)
 
 cells = shared.cells

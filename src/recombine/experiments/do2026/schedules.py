@@ -42,7 +42,7 @@ class Settings(shared.PictureSettings):
 QUICK = Settings(**shared.QUICK)
 LAPTOP = Settings(seed=1, targets=("face",), size=24, steps=2500, n_weights=48)
 GPU = Settings(
-    seed=1, seeds=16, block=16, targets=("face", "moth"), evolved=("skull",), size=64, steps=20_000, n_weights=120
+    seed=1, seeds=16, block=16, targets=("face", "moth"), evolved=("skull",), size=64, steps=12_000, n_weights=120
 )
 PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000, scales=(0.25, 0.5, 2.0, 4.0))
 
