@@ -72,7 +72,9 @@ def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
     assert (result.folder / "figure.png").exists()
 
 
-@pytest.mark.parametrize("name", ["kumar2025/fracture", "do2026/pruning", "do2026/several"])
+@pytest.mark.parametrize(
+    "name", ["kumar2025/fracture", "do2026/pruning", "do2026/several", "do2026/schedules", "do2026/mechanisms"]
+)
 def test_picture_networks_that_all_diverge_are_told_and_drawn(name, tmp_path):
     experiment = catalogue.find(name)
     settings = replace(experiment.settings("quick"), learning_rate=1e30)

@@ -35,7 +35,8 @@ def figure(settings: Any, table: pd.DataFrame, claims: Sequence[rc.Claim]):
             x = np.linspace(0, settings.steps, curves.shape[1] + 1)[1:]
             place.plot(x, curves.T, color=colour, alpha=0.2, linewidth=0.6, rasterized=True)
             place.plot(x, np.exp(np.log(curves).mean(axis=0)), color=colour, label=name)
-        place.set(yscale="log", xlabel="update", title=f"trials, learning rate {rate:g}")
+        figures.log_scale(place)
+        place.set(xlabel="update", title=f"trials, learning rate {rate:g}")
     axes[0, 0].set_ylabel("mean squared error")
     axes[0, 0].legend(fontsize=7, frameon=False)
     kinds = [of(name, stage) for stage in (DENSE, FIRST, SECOND) for name in NAMES]
@@ -43,7 +44,7 @@ def figure(settings: Any, table: pd.DataFrame, claims: Sequence[rc.Claim]):
     for place, (column, title) in zip(axes[1], SHOWN.items(), strict=False):
         figures.dots(place, rows[rows["kind"].isin(kinds)], column, **shown)
         place.set_title(title)
-    axes[1, 0].set_yscale("log")
+    figures.log_scale(axes[1, 0])
     axes[1, 0].legend(fontsize=6, frameon=False)
     for place, column in zip(axes[1, 1:3], ("R", "map_zip"), strict=True):
         figures.lines(place, {goal: moments.reading(table, "designed", column, goal) for goal in rows["goal"].unique()})

@@ -45,15 +45,29 @@ def half(table: pd.DataFrame) -> pd.Series:
     return able.groupby("seed")["missed"].agg(lambda missed: float((missed <= LEARNT).mean() >= 0.5))
 
 
-def follows(column: str, sign: float = 1.0) -> Callable:
-    """By seed, the rank correlation over widths and depths of a column with what training adds, where learnt."""
-    correlation = rc.correlation_by_seed(column, "gained", among=sound)
-    return lambda table: sign * correlation(table)
+def follows(first: str, second: str = "gained") -> Callable:
+    """By seed, the rank correlation of two columns over widths and depths, where the target is learnt."""
+    return rc.correlation_by_seed(first, second, among=sound)
 
 
 def against(rival: str) -> Callable:
-    """How much more the count says than that a smaller network of this kind has more pure units."""
-    return lambda table: follows("log_ratio")(table) - follows(rival, -1.0)(table)
+    """By seed, how much more the count says of what training adds than a rival, of which less is to be better.
+
+    That is its rank correlation at equal ranks of the rival, minus the rival's at equal ranks of the count: above 0 if
+    only the count matters, below if only the rival does. Plain correlations could not tell, as both go together.
+    """
+
+    def effect(table: pd.DataFrame) -> pd.Series:
+        count, other, both = (f(table) for f in (follows("log_ratio"), follows(rival), follows("log_ratio", rival)))
+        return partial(count, -other, -both) - partial(-other, count, -both)
+
+    return effect
+
+
+def partial(first: pd.Series, second: pd.Series, both: pd.Series) -> pd.Series:
+    """The correlation of a with c at equal b, (ac - bc ab) / sqrt((1 - bc^2) (1 - ab^2)), from ac, bc and ab."""
+    left = (1 - second**2) * (1 - both**2)
+    return (first - second * both) / np.sqrt(left.where(left > 1e-9))
 
 
 def every(table: pd.DataFrame, effects: pd.Series) -> pd.Series:

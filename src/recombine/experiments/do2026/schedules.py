@@ -161,12 +161,13 @@ def scores(places: Any, settings: Settings, table: pd.DataFrame, kinds: list[str
         every = np.stack(list(rows[rows["kind"] == kind]["curve"]))
         x = np.linspace(0, settings.steps, every.shape[1] + 1)[1:]
         curve.plot(x, np.exp(np.log(every).mean(axis=0)), color=f"C{k}", linewidth=0.9, label=kind)
-    curve.set(yscale="log", xlabel="update", title="error of what was seen")
+    figures.log_scale(curve)
+    curve.set(xlabel="update", title="error of what was seen")
     curve.legend(fontsize=5, frameon=False)
     for place, column in zip((error, *others), ("mse", "R", "map_zip"), strict=False):
         figures.dots(place, rows, column, by="kind", kinds=kinds)
         place.set_title(f"{column} (lines: designed)" if place is not error else "mean squared error")
-    error.set_yscale("log")
+    figures.log_scale(error)
     for place, column in zip(others[:2], ("R", "map_zip"), strict=True):
         figures.lines(place, {g: moments.reading(table, "designed", column, g) for g in rows["goal"].unique()})
     for place, words, some in zip(

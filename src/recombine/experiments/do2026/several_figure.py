@@ -42,7 +42,7 @@ def figure(settings: Any, table: pd.DataFrame):
         scores(place, table, every, column)
         place.set_title(title)
     for place in axes[4, :2]:
-        place.set_yscale("log")
+        figures.log_scale(place)
     axes[4, 1].axhline(moments.DRAWN, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[4, 0].legend(fontsize=6, frameon=False)
     return sheet
@@ -50,7 +50,8 @@ def figure(settings: Any, table: pd.DataFrame):
 
 def forward(table: pd.DataFrame, name: str, kind: str, column: str) -> np.ndarray | None:
     """What was kept of the first seed's network, if it draws this picture and did not diverge."""
-    kept = table[(table["kind"] == kind) & (table["goal"] == name)][column].dropna()
+    mine = table[(table["kind"] == kind) & (table["goal"] == name)]
+    kept = mine[column].dropna() if column in mine else mine["seed"][:0]
     return kept.iloc[0] if len(kept) and np.isfinite(kept.iloc[0]).all() else None
 
 

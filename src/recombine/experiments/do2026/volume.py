@@ -193,7 +193,7 @@ CLAIMS = (
             "ours: a count that says no more than a simpler number is not shown by figure 6",
             effect=by_target(against(rival)),
             above=0.1,
-            unit=f"rank correlation of the count minus that of fewer {rival}",
+            unit=f"rank correlation of the count at equal {rival} minus that of less {rival} at an equal count",
             fits=FITS,
         )
         for rival, words in RIVALS.items()

@@ -95,6 +95,13 @@ def on_scale(axes: Any, table: Any, score: str, kinds: Sequence[str], *, dense: 
     axes.set_xticks(range(len(kinds)), names or kinds, rotation=35, ha="right", fontsize=7)
 
 
+def log_scale(axes: Any) -> None:
+    """A logarithmic axis of values, if there is one above 0 to show."""
+    values = [np.asarray(line.get_ydata(), float) for line in axes.get_lines()]
+    if any((one > 0).any() for one in values):
+        axes.set_yscale("log")
+
+
 def lines(axes: Any, values: dict[str, float]) -> None:
     """A line for each picture, in its colour: what a measure reads on a network that was designed."""
     for k, (_, value) in enumerate(sorted(values.items())):
