@@ -41,7 +41,7 @@ def drawn() -> list[Target]:
 def test_there_are_many_of_every_kind(drawn):
     kinds = Counter(t.kind for t in drawn)
     assert len(drawn) >= 30
-    assert kinds == {"designed": 3, "network": len(DEPTHS) * EACH, "shape": len(SHAPES), "found": 6}
+    assert kinds == {"designed": 4, "network": len(DEPTHS) * EACH, "shape": len(SHAPES), "found": 6}
     assert len({t.name for t in drawn}) == len(drawn)
 
 

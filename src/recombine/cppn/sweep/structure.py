@@ -80,7 +80,9 @@ def structure(
             depth = len(models[0].weights) - 1
             return [cores.submit(_numbers, one, places[k][1], depth, whole) for k, one in enumerate(each)]
 
-        return [future.result() for futures in device.map(call, chunks) for future in futures]
+        first = call(chunks[0])  # compiles what all need
+        futures = [*first, *(future for some in device.map(call, chunks[1:]) for future in some)]
+        return [future.result() for future in futures]
 
 
 def placed(model: CPPN, weights: int, seed: int, group: int) -> tuple[Groups, np.ndarray]:
