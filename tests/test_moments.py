@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -9,11 +11,14 @@ import pandas as pd
 import pytest
 
 import recombine as rc
+from recombine import device
 from recombine.cppn.designed import designs, rippled
-from recombine.cppn.network import CPPN
+from recombine.cppn.network import CPPN, parse_mix
+from recombine.cppn.sweep import structure as structures
 from recombine.cppn.sweep.scores import score
 from recombine.cppn.sweep.structure import structure
 from recombine.experiments.pictures import moments, scoring, shared
+from recombine.kernels import cppn_tiles
 from recombine.table import modern
 from recombine.train.population import Run
 
@@ -36,6 +41,20 @@ def test_networks_scored_together_have_the_scores_that_each_has_alone(face):
             assert found[name] == pytest.approx(alone[name], rel=0.01)
         assert found["redundancy"] == pytest.approx(np.nanmean(alone["redundancy_by_layer"]), rel=1e-3)
         assert found["mse"] == pytest.approx(np.mean((rc.render(model, 24) - picture) ** 2), abs=1e-6)
+
+
+def test_the_kernel_gives_the_scores_of_the_plain_program(monkeypatch):
+    """Interpreted; two networks of one call, the third alone in another."""
+    depth, mix = parse_mix("3;cache:3,gaussian:3,sin:3")
+    models = [CPPN(mix, depth, key=jax.random.key(i)) for i in range(3)]
+    picture = rc.render(models[0], 32)
+    plain = structure(models, 32, picture, seeds=[0, 1, 2], weights=5)
+    monkeypatch.setattr(device, "device_memory", lambda: 2**26)
+    monkeypatch.setattr(cppn_tiles, "Kind", partial(cppn_tiles.Kind, interpret=True))
+    monkeypatch.setattr(cppn_tiles, "available", lambda: True)
+    monkeypatch.setattr(structures, "NETWORKS", 2)
+    for found, wanted in zip(structure(models, 32, picture, seeds=[0, 1, 2], weights=5), plain, strict=True):
+        assert found == pytest.approx(wanted, rel=0.02, nan_ok=True)
 
 
 def test_a_network_without_a_picture_has_no_r(face):
@@ -118,13 +137,13 @@ def test_two_pictures_are_counted_and_one_that_fails_is_named():
 
 
 def test_the_rung_is_the_lowest_that_nearly_all_of_both_reach_and_not_too_soon():
-    all_, last = np.full((10, 6), 2_000), np.full((10, 6), 2_000)
-    last[2:, 5] = -1
-    assert moments.rung(all_, all_) == moments.LADDER[5]
+    shape = 10, len(moments.LADDER)
+    all_, last, soon = np.full(shape, 2_000), np.full(shape, 2_000), np.full(shape, 50)
+    last[2:, 5:] = -1
+    assert moments.rung(all_, all_) == moments.LADDER[-1]
     assert moments.rung(all_, last) == moments.LADDER[4]
-    soon = np.full((10, 6), 50)
     assert moments.rung(all_, soon) is None
-    assert moments.rung(all_, np.full((10, 6), -1)) is None
+    assert moments.rung(all_, np.full(shape, -1)) is None
     needed = moments.rungs({"a": all_, "b": last, "c": soon}, [("a", "b"), ("a", "c"), ("a", "none")])
     assert needed == {"a": {moments.LADDER[4]}, "b": {moments.LADDER[4]}, "c": set()}
 
@@ -142,7 +161,7 @@ def test_kinds_without_a_common_error_are_undecided_there_and_missing_ones_are_t
 
 
 def test_how_many_reach_an_error_is_an_outcome_of_its_own():
-    never = [2_000, 2_000, -1, -1, -1, -1]
+    never = [2_000, 2_000, *[-1] * (len(moments.LADDER) - 2)]
     every = table(rows("a", 0.4), rows("b", 0.8, steps=never))
     assert moments.reaches("a", "b")["effect"](every)["face"].tolist() == [1.0] * 8
     assert rc.judge(every, claim(**moments.reaches("a", "b", error=0.12))).verdict == "fails"
@@ -153,8 +172,8 @@ def test_networks_are_scored_at_the_rungs_that_their_pairs_need(monkeypatch):
     settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
     goal = shared.goals(settings)["moth"]
     model = jax.tree.map(lambda a: np.stack([a] * 2), goal.model)
-    copies = jax.tree.map(lambda a: np.stack([a] * 6, axis=1), model)
-    at = np.tile([1, 2, 3, 4, -1, -1], (2, 1))
+    copies = jax.tree.map(lambda a: np.stack([a] * len(moments.LADDER), axis=1), model)
+    at = np.tile([1, 2, 3, 4, *[-1] * (len(moments.LADDER) - 4)], (2, 1))
     run = Run(model, np.zeros((2, 1)), np.array([-1, -1]), copies, at)
     every = [*scoring.entries(run, [{"kind": "a", "seed": s} for s in (0, 1)])]
     every += [one._replace(facts={"kind": "b", "seed": s}, diverged_at=5 * s - 1) for s, one in enumerate(every)]

@@ -78,6 +78,7 @@ class Verdict:
     parts: tuple[Part, ...] = ()
     fragile: int = 0
     variants: Mapping[str, str] = field(default_factory=dict)
+    agree: bool = False
 
     @property
     def bounds(self) -> str:
@@ -124,7 +125,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
         why, evidence, claim.repeats, claim.over,
-        tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0,
+        tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0, agree=claim.agree,
     )  # fmt: skip
 
 

@@ -17,11 +17,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import Partial
 
 from recombine.cppn import measures
 from recombine.cppn.network import CPPN, hsv_to_rgb
 from recombine.cppn.sweep import matching
-from recombine.cppn.sweep.after import Groups, Plain, Stack, by_kernel, plain_network, redrawn, stacked
+from recombine.cppn.sweep.after import MATRICES, Groups, Plain, Stack, by_kernel, plain_network, redrawn, stacked
 from recombine.cppn.sweep.sweep import every_weight, has_kernel, pixel_blocks, room
 
 WEIGHTS = 200
@@ -79,16 +80,20 @@ def structure(
             depth = len(models[0].weights) - 1
             return [cores.submit(_numbers, one, places[k][1], depth, whole) for k, one in enumerate(each)]
 
-        return [future.result() for futures in device.map(call, chunks) for future in futures]
+        first = call(chunks[0])  # compiles what all need
+        futures = [*first, *(future for some in device.map(call, chunks[1:]) for future in some)]
+        return [future.result() for future in futures]
 
 
 def placed(model: CPPN, weights: int, seed: int, group: int) -> tuple[Groups, np.ndarray]:
     """The changes of a network's sampled weights, down and up, in groups of one matrix; and whose each of them is.
 
-    `delta` is the sign, 0 where a group is filled up; whose is then -1. The number of groups depends on counts alone.
+    `delta` is the sign, 0 where a group is filled up; whose is then -1. The number of groups depends on counts alone,
+    and is the same for depths whose matrices are filled up to the same number.
     """
     where, layers = every_weight(model, weights, seed), len(model.weights)
-    most = -(-(2 * weights + layers * (group - 1)) // group)
+    filled = -(-(layers + 1) // MATRICES) * MATRICES
+    most = -(-(2 * weights + filled * (group - 1)) // group)
     whose, sign = np.repeat(np.arange(len(where.layer)), 2), np.tile([-1.0, 1.0], len(where.layer))
     mine = [np.flatnonzero(where.layer[whose] == i) for i in range(layers)]
     places = np.concatenate([np.pad(m, (0, -len(m) % group), constant_values=-1) for m in mine])
@@ -112,19 +117,28 @@ def _of_one(stack: Stack, groups: Groups, x: jax.Array, target: jax.Array, draw:
     hsv = plain.sums[stack.depth][:, :3].swapaxes(1, 2).reshape(-1, 3)[:pixels]
     picture = hsv_to_rgb(hsv)  # (pixels, 3)
 
-    def look(delta: jax.Array, reduce: Any) -> jax.Array:  # (G, C) -> (G, C, ...)
-        def group(one: Groups) -> jax.Array:
-            colours = draw(stack, plain, one).swapaxes(0, 1)  # (C, B, N, 3)
+    def look(logs: jax.Array, reduce: Any) -> jax.Array:  # (S, G, C) sizes -> (S, G, C, ...)
+        def group(one: Groups) -> jax.Array:  # all sizes of one group side by side
+            layer, *places = one
+            row, col = (jnp.tile(a, len(logs)) for a in places[:2])
+            colours = draw(stack, plain, Groups(layer, row, col, one.delta.reshape(-1))).swapaxes(
+                0, 1
+            )  # (S C, B, N, 3)
             return jax.vmap(reduce)(colours.reshape(len(colours), -1, 3)[:, :pixels])
 
-        return jax.lax.map(group, groups._replace(delta=delta))
+        delta = (jnp.exp(logs) * groups.delta).swapaxes(0, 1)  # (G, S, C)
+        found = jax.lax.map(group, groups._replace(delta=delta))  # (G, S C, ...)
+        return found.reshape(*delta.shape, *found.shape[2:]).swapaxes(0, 1)
 
     def moved(logs: jax.Array) -> jax.Array:
-        return look(jnp.exp(logs) * groups.delta, lambda colours: matching.rms_change(picture, colours))
+        reduce = Partial(matching.rms_change, picture)
+        if draw is redrawn:  # beside each other they would not fit a core's cache
+            return jax.lax.map(lambda one: look(one[None], reduce)[0], logs)
+        return look(logs, reduce)
 
     light = picture @ jnp.asarray(measures.LIGHT)
     logs, rms = _matched(moved, groups.delta.shape)
-    changes = look(jnp.exp(logs) * groups.delta, lambda c: _levels(c @ jnp.asarray(measures.LIGHT) - light, -1, 1))
+    changes = look(logs[None], lambda c: _levels(c @ jnp.asarray(measures.LIGHT) - light, -1, 1))[0]
     return Bytes(rms, changes, *_of_maps(plain, pixels), _levels(light, 0, 1), jnp.mean((picture - target) ** 2))
 
 
@@ -132,7 +146,7 @@ def _matched(moved: Any, shape: tuple[int, int]) -> tuple[jax.Array, jax.Array]:
     """As `matching.matched`: the logarithms of the changes that alter the picture by TARGET, and what they do."""
     target, least = matching.TARGET, np.log(matching.LEAST)
     grid = jnp.log(matching.MOST * jnp.geomspace(matching.LEAST, 1, matching.GRID))  # (sizes,)
-    tried = jax.lax.map(lambda log: moved(jnp.full(shape, log)), grid)  # (sizes, G, C)
+    tried = moved(jnp.broadcast_to(grid[:, None, None], (len(grid), *shape)))  # (sizes, G, C)
     reaches = tried >= target
     reached = reaches.any(axis=0)
     first = jnp.where(reached, reaches.argmax(axis=0), tried.argmax(axis=0))
@@ -145,7 +159,7 @@ def _matched(moved: Any, shape: tuple[int, int]) -> tuple[jax.Array, jax.Array]:
         low, high = ends
         share = jnp.where(step % 2 == 1, 0.5, _power_law(low[1], high[1], target))
         new = low[0] + share * (high[0] - low[0])
-        new = new, moved(new)
+        new = new, moved(new[None])[0]
         above = new[1] >= target
         return tuple(
             tuple(jnp.where(keep, a, b) for a, b in zip(old, new, strict=True))

@@ -32,7 +32,7 @@ class Settings(shared.PictureSettings):
 QUICK = Settings(**shared.QUICK)
 LAPTOP = Settings(targets=("face", "vase"), block=6, seeds=6, steps=4000, n_weights=60)
 GPU = Settings(
-    targets=("face", "moth", "flower", "vase"),
+    targets=("face", "vase"),
     evolved=("skull", "butterfly"),
     seeds=16,
     block=16,

@@ -19,8 +19,8 @@ from recombine.table import NoSuchRow
 if TYPE_CHECKING:
     import pandas as pd
 
-LADDER = (0.24, 0.12, 0.06, 0.03, 0.015, 0.0075)
-"""Errors at which a copy of each network is kept, as shares of the picture's variance."""
+LADDER = (0.24, 0.12, 0.06, 0.03, 0.015, 0.0075, 0.00375, 0.001875)
+"""Errors at which a copy of each network is kept, as shares of the picture's variance; the last two for easy ones."""
 DRAWN = 0.06
 """The error at which a network counts as one that renders its picture."""
 MOST, EARLIEST = 0.9, 1_000
@@ -78,13 +78,14 @@ def rungs(steps: Mapping[str, np.ndarray], pairs: Iterable[tuple[str, str]]) -> 
 
 
 def of(table: pd.DataFrame, kind: str, picture: str) -> pd.DataFrame:
-    """The rows of one kind and picture, by seed."""
-    return table[(table["kind"] == kind) & (table["goal"] == picture)].set_index("seed").sort_index()
+    """The rows of one kind and picture, by seed; rungs that an older table lacks are there without a number."""
+    found = table[(table["kind"] == kind) & (table["goal"] == picture)].set_index("seed").sort_index()
+    return found.reindex(columns=[*found, *(step(rung) for rung in LADDER if step(rung) not in found)])
 
 
 def pictures(table: pd.DataFrame, *kinds: str) -> list[str]:
     """The pictures of which there are networks of all these kinds."""
-    found = [set(table[table["kind"] == kind]["goal"]) for kind in kinds]
+    found = [set(table[table["kind"] == kind]["goal"]) for kind in kinds if "kind" in table]
     return sorted(set.intersection(*found)) if found else []
 
 
