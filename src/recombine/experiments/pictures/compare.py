@@ -16,15 +16,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GATE = 5e-3
-"""Mean squared error at which networks are compared: R rises as the error falls, by about .08 per decade, since what a
-network draws itself, which R is relative to, becomes simpler."""
+"""Mean squared error at which networks are compared where a claim names one error for all pictures."""
 DRAWN = 1e-2
 """The same at the end of training, where networks are set beside designed ones, which are not off at all."""
 SLACK = 0.2
 """How much more still counts as drawn: a loss of a part of the pixels is not the error of all."""
 PICTURES = "pictures"
-R = "R (compressed size of changes, relative to what the network draws)"
-"""What units call it: the mean compressed size of a weight's changes over that of the network's own picture."""
+R = "R (compressed size of changes, relative to the target)"
+"""What units call it: the mean compressed size of a weight's changes over that of the target."""
 
 Table = Callable[["pd.DataFrame"], "pd.DataFrame"]
 """From a table to some of its rows, or to numbers by seed in several columns."""
