@@ -127,6 +127,23 @@ def test_scores_that_disagree_are_mixed_and_not_a_failure():
     assert "unit maps at the end fails" in verdict.why
 
 
+@pytest.mark.parametrize(("apart", "shared"), [(0.0, 1.0), (0.0, 0.5), (0.1, 1.0), (0.1, 0.5)])
+def test_scores_that_must_agree_seldom_err(apart, shared):
+    """Four columns that share this much of their noise: 2.5 % false holds at the margin, and as many false fails."""
+    rng, words = np.random.default_rng(1), []
+    for _ in range(200):
+        common = rng.standard_normal((40, 1))
+        noise = np.sqrt(shared) * common + np.sqrt(1 - shared) * rng.standard_normal((40, 4))
+        drawn = pd.DataFrame(apart + 0.2 * noise, columns=[f"face: {i}" for i in range(4)])
+        words.append(rc.judge(pd.DataFrame({"system": []}), claim(effect=lambda t, d=drawn: d, above=0.1, agree=True)))
+    held, failed = (np.mean([w.verdict == word for w in words]) for word in ("holds", "fails"))
+    assert held <= 0.06
+    if apart:
+        assert failed <= 0.06
+    else:
+        assert failed >= (0.8 if shared == 1 else 0.55), "equal networks are mostly found to be no closer"
+
+
 def test_two_pictures_are_counted_and_one_that_fails_is_named():
     better = [rows("dense", 1.0), rows("a", 0.4), rows("b", 0.8)]
     other = [part.assign(goal="moth") for part in (rows("dense", 1.0), rows("a", 0.8), rows("b", 0.8))]

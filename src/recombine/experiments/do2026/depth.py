@@ -47,7 +47,7 @@ class Settings(shared.PictureSettings):
 
 QUICK = Settings(**shared.QUICK | {"offsets": (-1, 0, 1)})
 LAPTOP = Settings(seeds=6, block=6, size=24, steps=2500, n_weights=60)
-GPU = Settings(evolved=("skull",), seeds=40, block=40, size=64, steps=12_000, n_weights=200)
+GPU = Settings(evolved=("skull",), seeds=40, block=40, size=64, steps=10_000, n_weights=200)
 PAPER = replace(GPU, size=256, steps=100_000, offsets=tuple(range(-6, 7)), n_weights=1000)
 
 cells = shared.cells

@@ -62,7 +62,7 @@ GPU = Settings(
     seeds=40,
     block=40,
     size=64,
-    steps=15_000,
+    steps=12_000,
     retraining=12_000,
     n_weights=200,
 )

@@ -48,9 +48,9 @@ GPU = Settings(
     seeds=40,
     block=40,
     size=64,
-    steps=30_000,
+    steps=25_000,
     n_weights=200,
-    trial=3000,
+    trial=2000,
 )
 PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000, starts=8, trial=5000)
 
