@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import equinox as eqx
@@ -15,16 +14,12 @@ from recombine.cppn import measures
 from recombine.cppn.designed import designs
 from recombine.cppn.network import CPPN, parse_mix
 from recombine.cppn.picbreeder import artifacts, load_network, network
-from recombine.cppn.sweep import scores
 from recombine.cppn.sweep.classifier import Pair, fit, leave_one_out, share_of_yes, standardised
 from recombine.cppn.sweep.compare import contrast, inside
 from recombine.cppn.sweep.rotate import rotated
 from recombine.cppn.sweep.scores import SweptFeatures, features, map_features, score, swept_features, unit_maps
 from recombine.cppn.sweep.sweep import every_weight, forward
-from recombine.experiments.kumar2025 import fracture
-from recombine.experiments.pictures import shared
 from recombine.measures.agreement import roc_area
-from recombine.train.population import Run
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "picbreeder"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the evolved pictures are not at {DATA}")
@@ -102,22 +97,6 @@ def test_scores_and_contrasts_share_features_that_were_taken_once(pairs_of):
     assert all(np.array_equal(a, b) for a, b in zip(swept[0], taken.swept, strict=True))
     r = measures.change_ratio(taken.swept.change_zip, taken.picture)
     assert score(model, 24, weights=8, seed=3, taken=taken)["R"] == r
-
-
-def test_fracture_sweeps_every_network_once(monkeypatch):
-    settings = replace(fracture.QUICK, seeds=1)
-    goal, swept = shared.goals(settings)["moth"], []
-
-    def counted(model, *more):
-        swept.append(model)
-        return swept_features(model, *more)
-
-    monkeypatch.setattr(scores, "swept_features", counted)
-    trained = Run(goal.model, np.zeros(1), np.array(-1), goal.model, np.array(0))
-    mine, others = fracture.beside(settings, goal, trained, seed=0)
-    assert len(swept) == 3, "the trained network, the designed one, and the same rotated"
-    assert mine["auc_map_zip"] == pytest.approx(0.5), "the designed network is as far from itself as from no other"
-    assert [row["system"] for row in others] == ["designed", "rotated"]
 
 
 def test_networks_that_died_or_diverged_have_no_scores_but_raise_nothing():

@@ -14,7 +14,7 @@ from recombine import engine
 from recombine.cppn.genome import save_genome
 from recombine.engine import catalogue
 from recombine.experiments.do2026 import several
-from recombine.experiments.pictures import figures, shared
+from recombine.experiments.pictures import shared
 from recombine.train.monitor import Monitor
 
 NAMES = catalogue.names()
@@ -72,7 +72,9 @@ def test_a_run_in_which_every_network_diverges_is_told_and_drawn(tmp_path):
     assert (result.folder / "figure.png").exists()
 
 
-@pytest.mark.parametrize("name", ["kumar2025/fracture", "do2026/pruning", "do2026/several"])
+@pytest.mark.parametrize(
+    "name", ["kumar2025/fracture", "do2026/pruning", "do2026/several", "do2026/schedules", "do2026/mechanisms"]
+)
 def test_picture_networks_that_all_diverge_are_told_and_drawn(name, tmp_path):
     experiment = catalogue.find(name)
     settings = replace(experiment.settings("quick"), learning_rate=1e30)
@@ -95,18 +97,6 @@ def test_a_picture_of_ones_own_is_drawn_again_as_it_was(tmp_path):
     assert engine.plot(experiment, loaded, table, result.folder)
     with pytest.raises(rc.UserError, match="one flat colour"):
         several.pictures(replace(settings, outside=(str(flat),)))
-
-
-def test_an_axis_of_r_leaves_out_the_highest_and_counts_them():
-    _, axes = rc.plots.panels(rows=1, columns=2, side=1.0)
-    axes[0, 0].plot(range(4), [0.5, 0.7, 30.0, np.nan], "o")
-    axes[0, 0].axhline(0.4)
-    figures.without_highest(axes[0, 0])
-    assert axes[0, 0].get_ylim() == pytest.approx((0.35, 0.75))
-    assert axes[0, 0].texts[0].get_text() == "1 above 1.5"
-    axes[0, 1].plot(range(2), [0.5, 0.7])
-    figures.without_highest(axes[0, 1])
-    assert not axes[0, 1].texts
 
 
 def test_networks_of_a_folder_that_cannot_be_used_are_named(tmp_path):

@@ -1,4 +1,4 @@
-"""Picture networks are compared at one error, picture by picture and rival by rival, and equal ones come out equal."""
+"""Optimisers, ways to train, shared networks, mechanisms: planted effects are found, equal networks come out equal."""
 
 from __future__ import annotations
 
@@ -10,194 +10,102 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import recombine as rc
-from recombine.experiments.do2026 import chosen_masks, depth, optimisers, pruning, schedules, wiring
-from recombine.experiments.do2026.best import MEANS, gains, surely
-from recombine.experiments.do2026.prunings import DENSE, GRADUAL, METHODS, NARROW, PAPERS, RANDOM, SIMILAR, TICKET
+from recombine.claims import Verdict
+from recombine.experiments.do2026 import basins, mechanisms, optimisers, schedules, several
+from recombine.experiments.do2026.optimisers_figure import ADAM, DENSE, FEW, MANY, NAMES, SECOND, TRIAL, of
+from recombine.experiments.do2026.several_figure import ALONE, SHARED
 from recombine.experiments.do2026.ways import COSINE, DEFAULT
-from recombine.experiments.pictures import compare, scoring, shared
+from recombine.experiments.pictures import moments, scoring, shared
 
 PICTURES = ("face", "moth")
-PRUNED = (DENSE, NARROW, *METHODS, *GRADUAL)
 
 
-def table(kinds, *, by="kind", seeds=8, seed=0, shift=None, draws=None, pictures=PICTURES) -> pd.DataFrame:
-    """Equal networks of several kinds but for a shift of R; those that draw as asked, or all."""
+def table(kinds, *, seeds=12, seed=0, shift=None, columns=("R", "map_zip")) -> pd.DataFrame:
+    """Equal networks of several kinds but for a shift of all columns, at both moments; beside a designed one at 0.3."""
     rng, rows = np.random.default_rng(seed), []
-    for kind in kinds:
-        for number in range(seeds):
-            for goal in pictures:
-                drawn = 1.0 if draws is None else float(rng.random() < draws.get((kind, goal), 1.0))
-                r = 0.7 + (shift or {}).get(kind, 0.0) + 0.03 * rng.standard_normal()
-                who = {"system": "network", by: kind, "seed": number, "goal": goal, "round": 1}
-                reached = {"draws": drawn, "reached_at": 100 * drawn - 1}
-                rows.append(who | reached | {"R": r, "orthogonal": r, "log_mse": r, "mse": 10**r})
+    reached = {moments.step(rung): 2_000.0 for rung in moments.LADDER}
+    for goal in PICTURES:
+        rows.append({"system": "designed", "goal": goal, "seed": 0, **dict.fromkeys(columns, 0.3)})
+        for kind in kinds:
+            for number in range(seeds):
+                scores = 0.7 + (shift or {}).get(kind, 0.0) + 0.03 * rng.standard_normal(len(columns))
+                at = {moments.at(c, r): s for c, s in zip(columns, scores, strict=True) for r in moments.LADDER}
+                at |= {f"{c}_equal": s for c, s in zip(columns, scores, strict=True)}
+                who = {"system": "network", "kind": kind, "seed": number, "goal": goal, "mse": 0.001}
+                rows.append(who | reached | dict(zip(columns, scores, strict=True)) | at)
     return pd.DataFrame(rows)
 
 
-def bare(claim: rc.Claim) -> rc.Claim:
-    """A claim without its controls and preconditions, which made-up tables do not have."""
-    return replace(claim, controls=(), preconditions=())
-
-
-def named(module, words: str) -> rc.Claim:
+def judged(module, rows: pd.DataFrame, words: str) -> Verdict:
+    """The verdict on a claim without its controls and preconditions, which made-up tables do not have."""
     (found,) = (claim for claim in module.CLAIMS if words in claim.name)
-    return bare(found)
+    return rc.judge(rows, replace(found, controls=(), preconditions=()))
 
 
-COMPARED = compare.minus("R", "a", "b", by="kind")
-CLAIM = rc.Claim("c", "says", "where", above=0.0, **COMPARED)
+@pytest.mark.parametrize(("shift", "word"), [(0.0, "holds"), (-0.4, "fails"), (0.4, "fails")])
+def test_a_way_to_train_that_changes_more_than_half_of_the_gap_is_found(shift, word):
+    verdict = judged(schedules, table((DEFAULT, COSINE), shift={COSINE: shift}), "the schedule does not")
+    assert verdict.verdict == word
+    assert abs(verdict.effect - shift / 0.4) < 0.15
+    assert len(verdict.parts) == 2 * len(PICTURES) * len(moments.SCORES)
 
 
-def test_each_picture_is_compared_at_the_seeds_of_which_both_networks_draw_it():
-    rows = table(("a", "b"), shift={"a": 0.2})
-    rows.loc[(rows["kind"] == "a") & (rows["goal"] == "face") & (rows["seed"] == 0), "draws"] = 0.0
-    rows.loc[(rows["kind"] == "b") & (rows["goal"] == "moth") & (rows["seed"] == 1), ["draws", "R"]] = np.nan
-    effect, fits = COMPARED["effect"](rows), COMPARED["fits"][0](rows)
-    one = rows[(rows["goal"] == "moth") & (rows["seed"] == 2)].set_index("kind")["R"]
-    assert effect.loc[2, "moth"] == pytest.approx(one["a"] - one["b"])
-    assert fits.loc[0].tolist() == [0, 1]
-    assert fits.loc[1].isna().tolist() == [False, True]
-    face, moth = rc.judge(rows, CLAIM).parts
-    assert (face.seeds, face.unfit, face.lost) == (7, 1, 0), "a network that does not draw is an outcome"
-    assert (moth.seeds, moth.unfit, moth.lost) == (7, 0, 1), "one that diverged is a loss"
-    assert face.verdict == "holds"
+def test_the_rate_of_an_optimiser_is_that_of_the_lowest_error_at_which_none_diverges():
+    errors = {1e-2: (-3.0, np.nan), 5e-3: (-2.0, -2.2), 1e-3: (-1.0, -1.0)}
+    rows = [{"rate": rate, "log_mse": error} for rate, both in errors.items() for error in both]
+    assert optimisers.best(rows) == 5e-3
 
 
-def test_a_picture_that_few_draw_cannot_hide_behind_another():
-    rows = table(("a", "b"), shift={"a": 0.2}, draws={("a", "moth"): 0.0})
-    verdict = rc.judge(rows, CLAIM)
-    assert verdict.verdict == "undecided"
-    assert [part.verdict for part in verdict.parts] == ["holds", "undecided"]
-    assert "moth: only 0 of 8" in verdict.why
+def test_errors_of_optimisers_are_compared_by_decades_and_at_rates_inside_of_the_grid():
+    rows = table([of(name, DENSE) for name in NAMES], columns=("log_mse",), shift={of(FEW, DENSE): -0.5})
+    assert judged(optimisers, rows, "Muon reaches").verdict == "holds"
+    assert judged(optimisers, rows, "lower error still").verdict == "fails"
+    tried = pd.DataFrame({"kind": of(ADAM, TRIAL), "goal": "face", "rate": [1e-2, 5e-3, 1e-3]})
+    for rate, share in ((5e-3, 1.0), (1e-2, 0.0)):
+        assert optimisers.inner(pd.concat([rows.assign(rate=rate), tried])) == share
 
 
-def test_every_rival_and_picture_has_a_column_of_its_own():
-    rows = table(("a", "b", "c"), shift={"c": -0.2})
-    found = compare.each_minus({"first": "a", "second": lambda t: "b"}, "c", by="kind")
-    expected = [f"{rival}, {picture}" for rival in ("first", "second") for picture in PICTURES]
-    assert list(found["effect"](rows)) == list(found["fits"][0](rows)) == expected
-    assert rc.judge(rows, rc.Claim("c", "says", "where", above=0.0, **found)).verdict == "holds"
+def test_what_two_rounds_leave_is_compared_by_both_scores_at_both_moments():
+    kinds = [of(name, stage) for name in NAMES for stage in (DENSE, SECOND)]
+    rows = table(kinds, shift={of(FEW, SECOND): -0.2})
+    assert judged(optimisers, rows, "two rounds of SP with Muon, 5").verdict == "holds"
+    assert judged(optimisers, rows, "by Muon are closer").verdict == "holds"
+    assert judged(optimisers, rows, f"two rounds of SP with {MANY}").verdict == "fails"
 
 
-def rates(module, make, count) -> tuple[float, float]:
-    """Of the claims of a module on tables of equal networks, the largest shares that hold and that fail."""
-    claims = [bare(claim) for claim in module.CLAIMS]
-    words = np.array([[v.verdict for v in rc.judge_all(make(i), claims)] for i in range(count)])
-    return float((words == "holds").mean(axis=0).max()), float((words == "fails").mean(axis=0).max())
+def test_one_network_for_all_may_be_as_fractured_but_not_more():
+    assert judged(several, table((SHARED, ALONE)), "does not fracture").verdict == "holds"
+    assert judged(several, table((SHARED, ALONE), shift={SHARED: 0.2}), "does not fracture").verdict == "fails"
 
 
-def test_claims_about_pruning_are_seldom_decided_of_equal_networks():
-    """2.5 % a side are meant for one picture, and fewer for two; 100 tables may show a few more by chance."""
-    held, failed = rates(pruning, lambda i: table(PRUNED, by="method", seed=i, pictures=("face",)), count=100)
-    assert held <= 0.08
-    assert failed <= 0.08
-    held, failed = rates(pruning, lambda i: table(PRUNED, by="method", seed=100 + i), count=20)
-    assert held <= 0.1
-    assert failed <= 0.15
+def test_a_flatter_network_is_found_and_an_equal_one_is_not_called_flatter():
+    columns = (*basins.FLAT, "overlap", "log_compounded")
+    rows = table(mechanisms.KINDS, columns=columns, shift={mechanisms.SP: -0.5})
+    for words in ("in flatter places", "after SP noise", "more orthogonal"):
+        assert judged(mechanisms, rows, words).verdict == "holds"
+        assert judged(mechanisms, table(mechanisms.KINDS, columns=columns), words).verdict == "fails"
+    assert judged(mechanisms, rows, "the designed network lies").verdict == "holds"
+    assert judged(mechanisms, rows, "bound on compounded").verdict == "fails", "only that of SP is below the range"
+    assert mechanisms.quadratic() == pytest.approx(10)
 
 
-def test_claims_about_depth_and_wiring_do_not_hold_of_equal_networks():
-    offsets = (-4.0, -1.0, 0.0, 1.0, 4.0)
-    assert rates(depth, lambda i: table(offsets, by="offset", seed=i).assign(kind="pruned"), 30)[0] <= 0.1
-    half = {(kind, goal): 0.5 for kind in wiring.KINDS for goal in PICTURES}
-    assert rates(wiring, lambda i: table(wiring.KINDS, seed=i, draws=half).assign(reach=2.0), 30)[0] <= 0.1
+def test_theory_is_measured_on_the_networks_of_several_shapes_at_once():
+    settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
+    goal = shared.goals(settings)["moth"]
+    narrow = scoring.untrained(settings, shared.dense(goal, mix=(("cache", 2), ("gaussian", 2))))
+    first, second, third = basins.measured(settings, goal, [goal.model, narrow, goal.model], probes=4)
+    assert first == third
+    assert first["mse"] < 1e-6 < second["mse"]
+    assert all(np.isfinite(list(one.values())).all() and one["respected"] == 1 for one in (first, second))
 
 
-def test_a_planted_advantage_of_similarity_pruning_is_found_and_a_better_rival_is_named():
-    rows = table(PRUNED, by="method", shift={SIMILAR: -0.2})
-    beats = named(pruning, "SP by units beats the other prunings (the paper)")
-    assert rc.judge(rows, beats).verdict == "holds"
-    assert rc.judge(rows, named(pruning, "SP by units beats random")).verdict == "holds"
-    verdict = rc.judge(table(PRUNED, by="method", shift={SIMILAR: -0.2, TICKET: -0.4}), beats)
-    assert (verdict.verdict, verdict.how) == ("fails", "reversed")
-    assert verdict.why.startswith(TICKET)
-    assert sum(part.verdict == "holds" for part in verdict.parts) == 2 * (len(PAPERS) - 1)
-
-
-def test_methods_that_mostly_do_not_draw_are_no_rivals():
-    rows = table((SIMILAR, *PAPERS), by="method", draws={(RANDOM, "face"): 0.0}, shift={SIMILAR: -0.2})
-    able = chosen_masks.able(rows, PAPERS)
-    assert f"{RANDOM}, face" not in able
-    assert f"{RANDOM}, moth" in able
-    assert rc.judge(rows, named(pruning, "SP by units beats the other prunings (the paper)")).verdict == "undecided"
-    assert rc.judge(rows, named(pruning, "the other prunings that draw")).verdict == "holds"
-    none = table((SIMILAR, *PAPERS), by="method", draws={(name, goal): 0.0 for name in PAPERS for goal in PICTURES})
-    assert rc.judge(none, named(pruning, "the other prunings that draw")).verdict == "undecided"
-
-
-def test_pruning_is_averaged_over_the_networks_that_draw():
-    rows = table(PRUNED, by="method", shift={RANDOM: 5.0}, draws={(RANDOM, goal): 0.0 for goal in PICTURES})
-    assert chosen_masks.pulled(rows).abs().to_numpy().max() < 0.2
-    assert (chosen_masks.half_of(list(METHODS))(rows) == 1).all(axis=None)
-    few = {(name, goal): 0.0 for name in list(METHODS)[:5] for goal in PICTURES}
-    assert (chosen_masks.half_of(list(METHODS))(table(PRUNED, by="method", draws=few)) == 0).all(axis=None)
-
-
-def test_masks_that_differ_and_a_step_from_dense_are_told_apart():
-    claim = named(pruning, "which weights remain")
-    masks = table(PRUNED, by="method", shift={name: 0.1 * i for i, name in enumerate(chosen_masks.MASKS, start=-2)})
-    assert rc.judge(masks, claim).verdict == "holds"
-    assert rc.judge(table(PRUNED, by="method", shift={DENSE: 0.3}), claim).verdict == "fails"
-    some = table(
-        PRUNED, by="method", shift={DENSE: 0.3}, draws={(chosen_masks.MASKS[0], goal): 0.0 for goal in PICTURES}
-    )
-    assert (chosen_masks.matters(some) == 0).all(axis=None), "the dense network is the farthest of those that draw"
-
-
-def test_a_way_to_train_that_changes_more_than_half_of_the_gap_is_found():
-    known = [{"system": "designed", "goal": goal, "R": 0.3, "seed": 0} for goal in PICTURES]
-    claim = named(schedules, "the schedule does not")
-    for shift, word in ((0.0, "holds"), (-0.4, "fails"), (0.4, "fails")):
-        rows = pd.concat([table((DEFAULT, COSINE), shift={COSINE: shift}), pd.DataFrame(known)])
-        verdict = rc.judge(rows, claim)
-        assert verdict.verdict == word
-        assert verdict.effect == pytest.approx(shift / 0.4, abs=0.15)
-        assert [part.name for part in verdict.parts] == [f"{COSINE}, {goal}" for goal in PICTURES]
-    assert len(rc.judge(rows, named(schedules, "however networks are trained")).parts) == 4
-
-
-def test_a_network_finds_the_picture_if_its_error_falls_to_the_gate_and_not_to_a_little_more():
-    rows = table((wiring.SIGNED,), pictures=("face",)).assign(reached_at=-1.0)
-    assert (rows["draws"] == 1).all()
-    assert named(wiring, "wiring and signs find").effect(rows)["face"].tolist() == [0.0] * 8
-
-
-def test_errors_of_optimisers_are_compared_at_the_best_rate_of_each_on_each_picture():
-    names = (optimisers.ADAM, optimisers.FEW, optimisers.MANY)
-    rates = [table(names, by="optimiser", seed=i).assign(rate=rate) for i, rate in enumerate((1e-3, 5e-3))]
-    better = (rates[1]["optimiser"] == optimisers.FEW) & (rates[1]["goal"] == "moth")
-    rates[1].loc[better, "log_mse"] -= 1.0
-    rates[1].loc[~better, "log_mse"] += 1.0
-    rows = pd.concat(rates)
-    chosen = optimisers.at_best(rows).groupby(["optimiser", "goal"])["rate"].unique()
-    assert chosen[optimisers.FEW, "moth"] == [5e-3]
-    assert chosen[optimisers.FEW, "face"] == [1e-3]
-    effect = named(optimisers, "Muon reaches").effect(rows)
-    assert effect["moth"].mean() == pytest.approx(1.0, abs=0.1)
-    assert effect["face"].mean() == pytest.approx(0.0, abs=0.1)
-
-
-def test_a_prediction_must_beat_both_means():
-    rng = np.random.default_rng(0)
-    found = pd.DataFrame({"best": np.exp(rng.uniform(0, 3, 40))})
-    told = gains(found.assign(feature=np.log(found["best"])), "feature")
-    assert list(told) == list(MEANS)
-    assert surely(told) > 0
-    blind = gains(found.assign(feature=rng.uniform(size=40)), "feature")
-    assert surely(blind) < 0
-    assert gains(found.assign(feature=1.0)[:2], "feature").isna().all(axis=None)
-
-
-def test_every_picture_has_a_composed_a_turned_and_an_untrained_network_that_are_scored_alike():
+def test_every_picture_has_networks_whose_answer_is_known_and_they_are_scored_alike():
     settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
     rows = pd.DataFrame(scoring.controls(settings)).set_index("system")
-    assert list(rows.index) == ["designed", "rotated", "untrained"]
+    assert list(rows.index) == ["designed", "rotated", "rippled", "untrained", "untrained wiring"]
     assert set(rows["goal"]) == {"moth"}
     assert (rows.loc[["designed", "rotated"], "mse"] <= 1e-6).all()
-    assert rows.loc["untrained", "draws"] == 0
-    numbers = rows[["R", "distinct_share", "participation_ratio", "even_share", "purity", "map_zip"]]
-    assert np.isfinite(numbers.to_numpy(float)).all()
-    assert compare.known(rows.reset_index(), "designed", "R") == {"moth": rows.loc["designed", "R"]}
+    assert np.isfinite(rows[["R", "map_zip"]].to_numpy(float)).all()
 
 
 def test_threads_that_share_out_networks_keep_to_one_core_each():

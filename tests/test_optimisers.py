@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 import recombine as rc
@@ -76,3 +77,20 @@ def test_a_stacked_population_is_still_trained_by_muon():
         values = np.linalg.svd(step)[1]
         assert values.max() < 1.4
         assert values[:3].min() > 0.1  # Adam's first step is +-1 everywhere, of rank one or nearly so
+
+
+def test_matrices_of_one_shape_are_updated_as_if_each_were_alone():
+    rng = np.random.default_rng(2)
+    shapes = [(4, 6), (6, 6), (6, 6), (6, 3)]
+    params, grads = ([jnp.asarray(rng.normal(size=s), jnp.float32) for s in shapes] for _ in range(2))
+    together, alone = (
+        make(DIALS, 1) for make in (rc.muon, lambda dials, _: optax.contrib.muon(dials["learning_rate"]))
+    )
+    for ours, plain in zip(two_steps(together, grads, params), two_steps(alone, grads, params), strict=True):
+        assert np.allclose(ours, plain, atol=1e-4)
+
+
+def two_steps(optimiser, grads, params) -> Any:
+    state = optimiser.init(params)
+    _, state = optimiser.update(grads, state, params)
+    return optimiser.update([g**2 for g in grads], state, params)[0]

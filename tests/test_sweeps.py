@@ -69,7 +69,7 @@ def test_blocks_and_groups_do_not_show(columns, model, where, truth, monkeypatch
 
 def test_an_accelerator_takes_as_many_pictures_as_fit(model, where, truth, monkeypatch):
     monkeypatch.setattr(device, "device_memory", lambda: 2**20)
-    fit = sweeping._room(model, SIZE)
+    fit = sweeping.room(model, SIZE)
     assert (fit.block, fit.threads) == (SIZE**2, 1)
     assert 4 * device.COPIES * 9 * fit.group * fit.block <= device.SHARE * 2**20 / sweeping.CALLERS
     assert fit.group > 5

@@ -17,11 +17,11 @@ from recombine.cppn.gallery import (
     EACH,
     SHAPES,
     Target,
-    _refused,
     _sample,
     dull,
     random_genome,
     random_networks,
+    refused,
     smooth,
     targets,
 )
@@ -41,7 +41,7 @@ def drawn() -> list[Target]:
 def test_there_are_many_of_every_kind(drawn):
     kinds = Counter(t.kind for t in drawn)
     assert len(drawn) >= 30
-    assert kinds == {"designed": 3, "network": len(DEPTHS) * EACH, "shape": len(SHAPES), "found": 6}
+    assert kinds == {"designed": 4, "network": len(DEPTHS) * EACH, "shape": len(SHAPES), "found": 6}
     assert len({t.name for t in drawn}) == len(drawn)
 
 
@@ -104,19 +104,19 @@ def test_dull_is_plain_grey_mostly_one_colour_or_noise():
     assert not dull(colourful)
     spot = colourful.copy()
     spot[:40, :40] = 0.5
-    for refused in (0.4 + 0.2 * colourful, np.repeat(ramp[:, None, None], SIZE, 1) * np.ones(3), spot):
-        assert dull(refused)
+    for one in (0.4 + 0.2 * colourful, np.repeat(ramp[:, None, None], SIZE, 1) * np.ones(3), spot):
+        assert dull(one)
     assert dull(rng.random((SIZE, SIZE, 3)))
 
 
 def test_no_network_is_dull_and_one_with_an_idle_layer_is_refused(drawn):
     assert not any(dull(t.picture) for t in drawn if t.kind == "network")
     for genome in random_networks().values():
-        assert not _refused(genome)
+        assert not refused(genome)
         cut = replace(
             genome, links=tuple(k._replace(weight=0.0) if k.target in ("1a", "1b") else k for k in genome.links)
         )
-        assert _refused(cut)
+        assert refused(cut)
 
 
 def test_an_edge_has_no_steps_and_a_disc_its_area():

@@ -232,6 +232,22 @@ def test_a_copy_is_kept_from_the_first_step_whose_loss_is_low_enough(trained):
         assert same == (len(low) == 0)
 
 
+def test_a_ladder_of_losses_keeps_what_each_loss_alone_would_keep(trained):
+    low, high = (float(np.quantile(trained.losses[:, 1:], q)) for q in (0.25, 0.75))
+    found = {
+        until: rc.population(
+            task(), split(), make, KEYS, dataclasses.replace(RECIPE, until=until), dials={"learning_rate": 1e-2}
+        )
+        for until in (high, low, (high, low))
+    }
+    both = found[high, low]
+    assert np.array_equal(both.model.weight, trained.model.weight)
+    for k, until in enumerate((high, low)):
+        assert np.array_equal(np.asarray(both.reached_at)[:, k], np.asarray(found[until].reached_at))
+        assert np.array_equal(both.reached.weight[:, k], found[until].reached.weight)
+    assert np.array_equal(both[0].reached.weight[1], found[low][0].reached.weight)
+
+
 def test_a_copy_is_there_from_the_start_if_nothing_is_asked():
     recipe = dataclasses.replace(RECIPE, until=np.inf)
     found = rc.population(task(), split(), make, KEYS, recipe, dials={"learning_rate": 1e-2})

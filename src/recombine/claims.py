@@ -78,6 +78,7 @@ class Verdict:
     parts: tuple[Part, ...] = ()
     fragile: int = 0
     variants: Mapping[str, str] = field(default_factory=dict)
+    agree: bool = False
 
     @property
     def bounds(self) -> str:
@@ -109,26 +110,22 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     fits = _fits(table, claim, columns)
     if not len(columns.columns):
         return _undecided(claim, "there is nothing of what the claim compares", evidence)
-    judged = [_part(str(name), columns[name], fits[name], claim, len(columns.columns)) for name in columns]
-    parts, whys = [part for part, _ in judged], [why for _, why in judged]
-    worst = min(range(len(parts)), key=lambda i: _room(parts[i], claim))
-    objection = _unmet(table, claim)
-    words = {part.verdict for part in parts}
-    if objection:
-        verdict, first = "undecided", worst
-    elif words == {"holds"}:
-        verdict, first = "holds", worst
-    else:
-        verdict = "fails" if "fails" in words else "undecided"
-        of_word = [i for i, part in enumerate(parts) if part.verdict == verdict]
-        first = min(of_word, key=lambda i: _room(parts[i], claim))
+    several = len({_group(name, claim) for name in columns})
+    judged = [_part(str(name), columns[name], fits[name], claim, several) for name in columns]
+    parts, whys, groups = [part for part, _ in judged], [why for _, why in judged], _grouped(judged, claim)
+    objection, words = _unmet(table, claim), {word for word, _ in groups.values()}
+    verdict = "holds" if words == {"holds"} else "fails" if "fails" in words else "undecided"
+    verdict = "undecided" if objection else verdict
+    decisive = [i for word, mine in groups.values() for i in mine if objection or _says(word, verdict)]
+    first = min(decisive, key=lambda i: _room(parts[i], claim))
     shown = parts[first]
-    why = objection or _named(whys[first], shown.name, len(parts)).replace("seeds", claim.repeats)
+    reason = _summary(groups, parts, claim) if claim.agree else _named(whys[first], shown.name, len(parts))
+    why = objection or reason.replace("seeds", claim.repeats)
     return Verdict(
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
         why, evidence, claim.repeats, claim.over,
-        tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0,
+        tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0, agree=claim.agree,
     )  # fmt: skip
 
 
@@ -139,6 +136,37 @@ def _undecided(claim: Claim, why: str, evidence: bool) -> Verdict:
         claim.name, claim.says, claim.source, "undecided", none, none, none, claim.above, claim.below, claim.unit,
         0, 0, 0, "", why, evidence, claim.repeats, claim.over,
     )  # fmt: skip
+
+
+def _group(name: object, claim: Claim) -> str:
+    return str(name).partition(": ")[0] if claim.agree else str(name)
+
+
+def _grouped(judged: Sequence[tuple[Part, str]], claim: Claim) -> dict[str, tuple[str, list[int]]]:
+    """The verdict on each group of columns, and which they are; a column is a group unless several must agree."""
+    groups: dict[str, list[int]] = {}
+    for i, (part, _) in enumerate(judged):
+        groups.setdefault(_group(part.name, claim), []).append(i)
+    found = {}
+    for name, mine in groups.items():
+        words = {judged[i][0].verdict for i in mine}
+        mixed = "mixed" if {"holds", "fails"} <= words else "undecided"
+        found[name] = (words.pop() if len(words) == 1 else mixed), mine
+    return found
+
+
+def _says(word: str, verdict: str) -> bool:
+    return word == verdict or (verdict == "undecided" and word == "mixed")
+
+
+def _summary(groups: Mapping[str, tuple[str, list[int]]], parts: Sequence[Part], claim: Claim) -> str:
+    """How many groups hold, and of each other group what its scores say."""
+    words = [word for word, _ in groups.values()]
+    said = [f"{words.count('holds')} of {len(words)} {claim.over or 'groups'} hold"]
+    for name, (word, mine) in groups.items():
+        scores = ", ".join(f"{parts[i].name.partition(': ')[2]} {parts[i].verdict}" for i in mine)
+        said += [f"{name} {'' if word == 'fails' else 'is '}{word} ({scores})"] * (word != "holds")
+    return "; ".join(said)
 
 
 def _named(why: str, part: str, parts: int) -> str:

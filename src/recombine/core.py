@@ -203,7 +203,8 @@ class Claim:
     `effect` gives one number per seed, or a column of them for each rival, picture or depth that `over` names: then
     every column must keep the bounds. `null` is the effect if there were nothing to find. `fits` gives, by seed, 1
     where the networks compared have learnt what they were shown and 0 where they have not; a seed that has not is an
-    outcome of its own and not a lost one. `repeats` says what an effect has one number of, where not the seed.
+    outcome of its own and not a lost one. `repeats` says what an effect has one number of, where not the seed. With
+    `agree`, columns are named "group: score": a group holds or fails only if all of its scores do, else it is mixed.
     """
 
     name: str
@@ -219,6 +220,7 @@ class Claim:
     null: float = 0.0
     over: str = ""
     repeats: str = "seeds"
+    agree: bool = False
 
     def __post_init__(self) -> None:
         if self.above is None and self.below is None:

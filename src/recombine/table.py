@@ -86,16 +86,30 @@ def modern(table: pd.DataFrame) -> pd.DataFrame:
     table = table.rename(columns={name: new for name, new in old.items() if new not in table})
     table = table if "variant" in table else table.assign(variant=PRIMARY)
     if "system" in table:
-        return table
+        return _over_target(table)
     for column in {"kind", "condition"} & set(table):
         table = table.assign(**{column: table[column].replace(_OLD_WORDS, regex=True)})
     condition = table["condition"].fillna("").astype(str) if "condition" in table else None
     if condition is None:
         return table.assign(system=NETWORK)
     controls, words = condition.str.startswith(_OLD_CONTROL), condition.str.removeprefix(_OLD_CONTROL).str.split(", ")
-    return table.assign(
-        system=words.str[0].where(controls, NETWORK), condition=words.str[1].where(controls, table["condition"])
+    return _over_target(
+        table.assign(
+            system=words.str[0].where(controls, NETWORK), condition=words.str[1].where(controls, table["condition"])
+        )
     )
+
+
+def _over_target(table: pd.DataFrame) -> pd.DataFrame:
+    """R relative to the size of the target, which a designed network renders; NaN where there is none.
+
+    Older tables have it relative to what each network renders itself, which is now called `r_own`.
+    """
+    if "r_own" in table or not {"R", "change_zip", "goal"} <= set(table):
+        return table
+    designed = table[(table["system"] == "designed") | (table.get("kind", table["system"]) == "designed")]
+    sizes = (designed["change_zip"] / designed["R"]).groupby(designed["goal"]).median()
+    return table.assign(r_own=table["R"], R=table["change_zip"] / table["goal"].map(sizes))
 
 
 def networks(table: pd.DataFrame) -> pd.DataFrame:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Answers = dict[tuple[str, str], np.ndarray]
 """By picture and kind of network, 1 for yes, 0 for no and NaN for no answer, for each changed picture."""
 
+DRAWN = 1e-2
+"""The mean squared error that a network trained for the judge may have."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions(PictureSettings):
@@ -82,7 +85,7 @@ def judge(words: list[str]) -> int:
 
 def swept_networks(options: JudgeOptions) -> dict[str, dict[str, Swept]]:
     """For each picture its designed (or evolved) network, then a trained one, with the changes of their weights."""
-    from recombine.experiments.pictures import compare, shared
+    from recombine.experiments.pictures import shared
 
     found, every = {}, shared.goals(options)
     if len(every) < 2:
@@ -92,8 +95,8 @@ def swept_networks(options: JudgeOptions) -> dict[str, dict[str, Swept]]:
         if twin is None:
             print(f"training a network on {name} ({options.steps} updates)", flush=True)
             twin = shared.train(options, goal, shared.dense(goal), [0], monitor=None, label="twin")[0].model
-        if (error := shared.error(options, goal, twin)) > compare.DRAWN:
-            worse = f"mean squared error {error:.3g} where {compare.DRAWN:g} is required"
+        if (error := shared.error(options, goal, twin)) > DRAWN:
+            worse = f"mean squared error {error:.3g} where {DRAWN:g} is options for"
             raise UserError(f"the network trained on {name} does not draw it ({worse}): give it more --steps")
         known = "evolved" if goal.evolved else "designed"
         found[name] = {known: swept(goal.model, options), "trained": swept(twin, options)}

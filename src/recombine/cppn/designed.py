@@ -1,4 +1,4 @@
-"""Turns bumps, folds and thresholds into three pictures whose composition is known, because it is written down here.
+"""Turns bumps, folds and thresholds into four pictures whose composition is known, because it is written down here.
 
 Every hidden node says in its label which part it draws. There are no products: a part is a threshold on a sum of bumps,
 "and" and "not" are thresholds on sums of parts, and what is repeated is drawn once, on a plane that is folded before.
@@ -197,6 +197,43 @@ def flower() -> Genome:
     return d.genome()
 
 
+def vase() -> Genome:
+    """A shaded vase on a table before a glow: smooth colours, and no weight above 4, as evolved pictures have them."""
+    d = Drawing()
+    mirrored(d)
+    d.add("belly", "gaussian", {"y": 2.2, "bias": -0.35}, "vase: wider where it bulges")
+    d.add("neck", "gaussian", {"y": 3.4, "bias": 1.7}, "vase: narrower at the neck")
+    d.add("width", "identity", {"belly": 0.2, "neck": -0.1, "bias": 0.28}, "vase: how wide at this height")
+    d.add("outline", "sigmoid", {"width": 4, "side": -4}, "vase: inside its outline, softly")
+    d.add("top", "sigmoid", {"y": 4, "bias": 3.0}, "vase: below the rim")
+    d.add("foot", "sigmoid", {"y": -4, "bias": 3.0}, "vase: above the table")
+    d.add("within", "sigmoid", {"outline": 4, "top": 1.5, "foot": 1.5, "bias": -2.4}, "vase: inside all of its edges")
+    d.add("vase", "sigmoid", {"within": 4, "bias": 0.6}, "vase: the same, less softly")
+    d.add("lit", "gaussian", {"x": 2.6, "bias": 0.5}, "light: where it falls on the vase")
+    d.add("bright", "gaussian", {"y": 2.4, "bias": 0.1}, "light: at which height")
+    d.add("spot", "sigmoid", {"lit": 3, "bright": 3, "bias": -3.4}, "light: a spot on the belly")
+    d.add("shine", "sigmoid", {"spot": 3, "vase": 3, "bias": -3}, "light: on the vase alone")
+    d.add("round", "cos", {"side": 3.2}, "vase: darker to its sides")
+    d.add("shade", "sigmoid", {"round": 2.4, "vase": 2, "bias": -1.6}, "vase: its lighter middle")
+    d.add("bands", "cos", {"y": 4, "belly": 3.5}, "vase: bands round it")
+    d.add("bent", "sigmoid", {"bands": 3, "within": 3, "bias": -3}, "vase: bands on the vase alone")
+    d.add("glow", "gaussian", {"d": 0.9, "y": 0.4}, "background: a glow behind the vase")
+    d.add("table", "sigmoid", {"y": 4, "bias": -3.0}, "table: below")
+    d.add("desk", "sigmoid", {"table": 4, "bias": 0.5}, "table: its edge, less softly")
+    d.paint("hue", -0.4, {"vase": 0.5, "bent": 0.12, "glow": 0.06, "desk": 0.45})
+    d.paint("saturation", 0.35, {"vase": 0.25, "shine": -0.4, "desk": 0.15, "bent": 0.1})
+    d.paint("brightness", 0.3, {"glow": 0.45, "vase": -0.1, "shine": 0.45, "shade": 0.3, "bent": -0.15, "desk": -0.15})
+    return d.genome()
+
+
+def rippled(genome: Genome, amplitude: float = 0.04) -> Genome:
+    """The same parts, and a faint wave over the brightness: the rough picture of a network that is designed alike."""
+    out = genome.outputs.get("brightness") or genome.outputs["ink"]
+    first, second = (genome.inputs[label] for label in ("x", "y"))
+    links = (Link(first, "ripple", 31.0), Link(second, "ripple", 23.0), Link("ripple", out, amplitude))
+    return Genome((*genome.nodes, Node("ripple", "hidden", "a faint wave", "sin")), (*genome.links, *links))
+
+
 def designs() -> dict[str, Genome]:
-    """The three pictures by name."""
-    return {"face": face(), "moth": moth(), "flower": flower()}
+    """The four pictures by name; all but the last have flat colours."""
+    return {"face": face(), "moth": moth(), "flower": flower(), "vase": vase()}

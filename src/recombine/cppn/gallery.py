@@ -57,11 +57,11 @@ def targets(size: int, *, artifacts: Iterable[Artifact] = ()) -> list[Target]:
     if not 8 <= size <= 1024:
         raise ValueError(f"targets are drawn at 8 to 1024 pixels per side, got {size}")
     found = [
-        *(_of_genome(name, "designed", genome, size) for name, genome in designs().items()),
-        *(_of_genome(name, "network", genome, size) for name, genome in random_networks().items()),
+        *(of_genome(name, "designed", genome, size) for name, genome in designs().items()),
+        *(of_genome(name, "network", genome, size) for name, genome in random_networks().items()),
         *(Target(name, "shape", smooth(paint, size), None) for name, paint in SHAPES.items()),
         *(Target(name, "found", picture, None) for name, picture in _shipped(size)),
-        *(_of_genome(a.name, "artifact", a.genome, size) for a in artifacts),
+        *(of_genome(a.name, "artifact", a.genome, size) for a in artifacts),
     ]
     name, often = Counter(t.name for t in found).most_common(1)[0]
     if often > 1:
@@ -69,7 +69,8 @@ def targets(size: int, *, artifacts: Iterable[Artifact] = ()) -> list[Target]:
     return found
 
 
-def _of_genome(name: str, kind: str, genome: Genome, size: int) -> Target:
+def of_genome(name: str, kind: str, genome: Genome, size: int) -> Target:
+    """A target that a genome renders."""
     return Target(name, kind, _drawn(genome, size), layerise(genome).depth)
 
 
@@ -108,11 +109,11 @@ def random_genome(depth: int, seed: int) -> Genome:
 @cache
 def random_networks() -> dict[str, Genome]:
     """The first `EACH` random genomes of every one of the `DEPTHS` that are not refused."""
-    found = {d: islice((g for g in map(random_genome, repeat(d), count()) if not _refused(g)), EACH) for d in DEPTHS}
+    found = {d: islice((g for g in map(random_genome, repeat(d), count()) if not refused(g)), EACH) for d in DEPTHS}
     return {f"network {depth}{'abcdefgh'[i]}": g for depth, some in found.items() for i, g in enumerate(some)}
 
 
-def _refused(genome: Genome) -> bool:
+def refused(genome: Genome) -> bool:
     """Is the picture dull, or is there a layer in which no unit varies by 0.1 (then the depth is one in name only)?"""
     values = evaluate(genome, grid(64))
     varying = {node[:-1] for node, v in values.items() if v.std() >= 0.1}
@@ -263,14 +264,21 @@ def _shipped(size: int) -> Iterator[tuple[str, np.ndarray]]:
     from matplotlib import colormaps
     from PIL import Image
 
-    with Image.open(_sample("grace_hopper.jpg")) as photograph:
-        for name, box in _TILES.items():
-            yield name, _resized(photograph.convert("RGB").crop(box), size)
+    for name, box in _TILES.items():
+        yield name, tile(box, size)
     yield "present", load_picture(_sample("Minduka_Present_Blue_Pack.png"), size)
     with np.load(_sample("jacksboro_fault_dem.npz"), allow_pickle=False) as file:
         height = file["elevation"][:, :344].astype(float)
     coloured = colormaps["gist_earth"]((height - height.min()) / np.ptp(height), bytes=True)
     yield "mountains", _resized(Image.fromarray(coloured[..., :3]), size)
+
+
+def tile(box: tuple[int, int, int, int], size: int) -> np.ndarray:
+    """A part of the photograph of Grace Hopper (512 x 600 pixels): left, upper, right, lower."""
+    from PIL import Image
+
+    with Image.open(_sample("grace_hopper.jpg")) as photograph:
+        return _resized(photograph.convert("RGB").crop(box), size)
 
 
 def _resized(image: Image.Image, size: int) -> np.ndarray:

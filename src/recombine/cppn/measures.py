@@ -20,6 +20,8 @@ SAME = 0.995
 """Two maps whose correlation is this large, with either sign, are one map."""
 CLIP = 3.0
 """Standardised maps are cut at so many standard deviations."""
+STILL = 1e-4
+"""A map whose standard deviation is no larger is constant."""
 
 
 def luminance(colours: np.ndarray) -> np.ndarray:
@@ -55,7 +57,7 @@ def map_zip(maps: np.ndarray) -> np.ndarray:
 
 
 def change_ratio(sizes: np.ndarray, picture: np.ndarray) -> float:
-    """R, the mean compressed size of changes of a picture (`change_zip`) over its own; low where they are simple."""
+    """R, the mean compressed size of changes (`change_zip`) over that of a picture; low where they are simple."""
     mean = np.mean(sizes) if len(sizes) else np.nan
     return float(ratio(mean, picture_zip(picture[None])[0]))
 
@@ -94,7 +96,7 @@ def picture_rank(pictures: np.ndarray) -> np.ndarray:
 def varying(maps: np.ndarray) -> np.ndarray:
     """Which maps are finite and not constant; an unwired gaussian unit is 1 everywhere, and says nothing."""
     flat = _flat(maps)
-    return np.where(np.isfinite(flat), flat, 0).std(axis=1) * np.isfinite(flat).all(axis=1) > 1e-4
+    return np.where(np.isfinite(flat), flat, 0).std(axis=1) * np.isfinite(flat).all(axis=1) > STILL
 
 
 def distinct(maps: np.ndarray, given: np.ndarray | None = None, same: float = SAME) -> np.ndarray:

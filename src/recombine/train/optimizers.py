@@ -37,7 +37,29 @@ def unit_adam(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTrans
 
 def muon(dials: Mapping[str, jax.Array], steps: int, *, newton: int = 5) -> optax.GradientTransformation:
     """Muon with so many Newton-Schulz steps, on every matrix; a weight that is zero stays zero."""
-    return optax.chain(_living(), optax.contrib.muon(dials["learning_rate"], ns_steps=newton), _living())
+    axes = optax.contrib.MuonDimensionNumbers(reduction_axis=1, output_axis=2)  # the first counts the matrices
+    each = optax.contrib.muon(
+        dials["learning_rate"],
+        ns_steps=newton,
+        muon_weight_dimension_numbers=lambda stacks: jax.tree.map(lambda _: axes, stacks),
+    )
+    return optax.chain(_living(), _by_shape(each), _living())
+
+
+def _by_shape(inner: optax.GradientTransformation) -> optax.GradientTransformation:
+    """An optimiser of stacks (matrices, rows, columns) for the matrices of one shape: fewer and larger products."""
+
+    def stacks(tree: Any) -> dict[str, jax.Array]:
+        leaves = jax.tree.leaves(tree)
+        shapes = sorted({leaf.shape for leaf in leaves})
+        return {str(shape): jnp.stack([leaf for leaf in leaves if leaf.shape == shape]) for shape in shapes}
+
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        found, state = inner.update(stacks(updates), state, None if params is None else stacks(params))
+        each = {name: iter(stack) for name, stack in found.items()}  # pyrefly: ignore
+        return jax.tree.map(lambda leaf: next(each[str(leaf.shape)]), updates), state
+
+    return optax.GradientTransformation(lambda params: inner.init(stacks(params)), update)
 
 
 def _living() -> optax.GradientTransformation:

@@ -46,7 +46,8 @@ class Run:
 
     `losses` holds one row per member: the training loss averaged over equal stretches of steps.
     `diverged_at` is the first step whose loss was not a number, or -1. With `Recipe.until`, `reached` holds the
-    networks at the first step whose loss was that low, `reached_at`, or at the end where it is -1.
+    networks at the first step whose loss was that low, `reached_at`, or at the end where it is -1; for several losses
+    both have an axis for them, after that of the members.
     """
 
     model: Any
@@ -139,8 +140,9 @@ def _reached(state: State, program: Program) -> tuple[Any, np.ndarray | None]:
     if at is None:
         return None, None
 
-    def either(kept: jax.Array, last: jax.Array) -> jax.Array:
-        return jnp.where((at >= 0).reshape(-1, *[1] * (last.ndim - 1)), kept, last)
+    def either(kept: jax.Array, last: jax.Array) -> jax.Array:  # kept (members, [K,] ...), last (members, ...)
+        there = (at >= 0).reshape(at.shape + (1,) * (last.ndim - 1))
+        return jnp.where(there, kept, last if at.ndim == 1 else last[:, None])
 
     return eqx.combine(jax.tree.map(either, state.reached, state.params), program.static), np.asarray(at)
 

@@ -29,8 +29,8 @@ class Penalty(Protocol):
 class Recipe:
     """How to train: everything that shapes the compiled program. Numbers that do not are dials.
 
-    With `until`, a copy of each network is kept from the first step whose loss is that low: networks that learn at
-    different speeds can then be compared where they fit equally well.
+    With `until`, a copy of each network is kept from the first step whose loss is that low, or one copy for each of
+    several losses: networks that learn at different speeds can then be compared where they fit equally well.
     """
 
     steps: int
@@ -40,7 +40,7 @@ class Recipe:
     penalty: Penalty | None = None
     compute: Any = jnp.float32
     chunks: int = 20
-    until: float | None = None
+    until: float | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         counts = self.steps, self.batch, self.chunks
@@ -137,18 +137,28 @@ class Program:
         return (State(params, optimiser_state, diverged_at, *reached), self.lowered(params)), loss
 
     def reached(self, state: State, loss: jax.Array, index: jax.Array) -> tuple[Any, jax.Array | None]:
-        """The network whose loss is the first to be low enough, and its step; the last one kept until then."""
+        """The network whose loss is the first to be low enough, and its step; the last one kept until then.
+
+        Where several losses are asked for, (K,), copies have a first axis of as many.
+        """
         if self.recipe.until is None or state.reached_at is None:
             return None, None
-        now = (state.reached_at < 0) & (loss <= self.recipe.until)
-        kept = jax.tree.map(lambda new, old: jnp.where(now, new, old), state.params, state.reached)
+        now = (state.reached_at < 0) & (loss <= jnp.asarray(self.recipe.until))  # () or (K,)
+
+        def copied(new: jax.Array, old: jax.Array) -> jax.Array:
+            return jnp.where(now.reshape(now.shape + (1,) * new.ndim), new, old)
+
+        kept = jax.tree.map(copied, state.params, state.reached)
         return kept, jnp.where(now, index, state.reached_at)
 
     def start(self, params: Any, given: Given) -> State:
         optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
         never = jnp.full((), -1, jnp.int32)
-        kept = (None, None) if self.recipe.until is None else (jax.tree.map(jnp.zeros_like, params), never)
-        return State(params, optimiser.init(params), never, *kept)
+        if self.recipe.until is None:
+            return State(params, optimiser.init(params), never)
+        shape = jnp.shape(jnp.asarray(self.recipe.until))  # () or (K,)
+        kept = jax.tree.map(lambda a: jnp.zeros(shape + a.shape, a.dtype), params)
+        return State(params, optimiser.init(params), never, kept, jnp.full(shape, -1, jnp.int32))
 
 
 def _cast(tree: Any, dtype: Any) -> Any:

@@ -21,27 +21,54 @@ Wiring = Sequence[np.ndarray]
 
 
 def wired(
-    model: CPPN, wiring: Wiring, *, copies_at_one: bool = False, by_fan_in: bool = False, signs: bool = False
+    model: CPPN,
+    wiring: Wiring,
+    *,
+    copies_at_one: bool = False,
+    at_one: Wiring | None = None,
+    by_fan_in: bool = False,
+    signs: bool = False,
 ) -> CPPN:
     """The weights of a fresh network where the wiring has links, and 0 elsewhere.
 
     `signs` takes over the signs of the wiring's own numbers, `by_fan_in` multiplies the weights into a unit by
     sqrt(units before / its parents), so that its sum varies as in the dense network, and `copies_at_one` sets to 1 what
-    leads into a `cache` unit or an output with one parent, which only hand a value on.
+    leads into a `cache` unit or an output with one parent, which only hand a value on; `at_one` names other links.
     """
     weights, links = weights_of(model), [np.asarray(m) for m in wiring]
     if [m.shape for m in links] != [w.shape for w in weights]:
         shapes = [w.shape for w in weights], [m.shape for m in links]
         raise ValueError("a network of shapes {} cannot have a wiring of shapes {}".format(*shapes))
-    carries = np.concatenate([np.full(number, kind == "cache") for kind, number in model.mix])
+    chosen = copies(model.mix, links) if copies_at_one else at_one or [np.zeros(m.shape, bool) for m in links]
     new = []
-    for i, (weight, link) in enumerate(zip(weights, links, strict=True)):
+    for weight, link, ones in zip(weights, links, chosen, strict=True):
         parents = np.count_nonzero(link, axis=0)
         fresh = np.abs(weight) * np.sign(link) if signs else weight
         fresh = fresh * np.sqrt(len(link) / np.maximum(parents, 1)) if by_fan_in else fresh
-        copies = (parents == 1) & (carries if i < len(links) - 1 else True)
-        new.append(np.where(link != 0, np.where(copies & copies_at_one, 1, fresh), 0))
+        new.append(np.where(link != 0, np.where(ones, 1, fresh), 0))
     return with_weights(model, new)
+
+
+def copies(mix: Mix, wiring: Wiring) -> list[np.ndarray]:
+    """Which links only hand a value on: the one link into a `cache` unit, or into an output."""
+    carries = np.concatenate([np.full(number, kind == "cache") for kind, number in mix])
+    hands = [(np.count_nonzero(m, axis=0) == 1) & carries for m in wiring[:-1]]
+    hands.append(np.count_nonzero(wiring[-1], axis=0) == 1)
+    return [(np.asarray(m) != 0) & only for m, only in zip(wiring, hands, strict=True)]
+
+
+def as_many_copies(mix: Mix, wiring: Wiring, other: Wiring, rng: np.random.Generator) -> list[np.ndarray]:
+    """As many links of another wiring, layer by layer, as are copies in the first: its own copies before any others.
+
+    Where a wiring starts with copies at their value, another must start with as many weights at that value.
+    """
+    chosen = []
+    for wanted, own, link in zip(copies(mix, wiring), copies(mix, other), other, strict=True):
+        there = np.asarray(link) != 0
+        turn = rng.random(there.shape) + np.where(own, 0, np.where(there, 1, 2))
+        first = np.argsort(turn, axis=None)[: min(int(wanted.sum()), int(there.sum()))]
+        chosen.append(np.isin(np.arange(there.size), first).reshape(there.shape))
+    return chosen
 
 
 def rewired(wiring: Wiring, rng: np.random.Generator, *, same_units: bool = False) -> list[np.ndarray]:

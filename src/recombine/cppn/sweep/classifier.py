@@ -97,3 +97,12 @@ def _held(judge: Judge, pair: Pair) -> Held:
     evolved, dense = (float(np.mean(z > 0)) for z in odds)
     labels = np.repeat([1.0, 0.0], [len(z) for z in odds])
     return Held(evolved, dense, (1 - evolved + dense) / 2, roc_area(np.concatenate(odds), labels))
+
+
+MATCHED = Judge(np.array([-1.458, -0.750, 0.492, -1.033, -0.171]), -2.704)
+"""Fitted on three evolved networks and their trained twins (64 pixels, 60 weights), at changes of equal effect.
+
+Fitted on two of them, it has an area under the ROC curve of .95 to .98 on the third.
+"""
+FIXED = Judge(np.array([-0.991, -1.389, 0.221, -0.512, -1.000]), -1.627)
+"""The same at changes of every weight by 0.5, where it does worse: .66 to .96."""

@@ -20,7 +20,7 @@ TARGET = 0.10
 INERT_BELOW = 0.04
 """A weight that cannot change the picture by this much is inert."""
 MOST = 2.0
-_GRID, _STEPS, _LEAST = 7, 5, 1e-4
+GRID, STEPS, LEAST = 7, 5, 1e-4
 
 
 class Matched(NamedTuple):
@@ -53,13 +53,13 @@ def matched(model: CPPN, where: WeightIndex, size: int, *, target: float = TARGE
         deltas = (np.exp(logs) * signs[:, None]).reshape(len(logs), -1)
         return np.stack([logs, sweep(model, where, deltas, size, reduce=reduce).reshape(logs.shape)])
 
-    tried = at(np.broadcast_to(np.log(most * np.geomspace(_LEAST, 1, _GRID)), (len(where.layer), 2, _GRID)))
+    tried = at(np.broadcast_to(np.log(most * np.geomspace(LEAST, 1, GRID)), (len(where.layer), 2, GRID)))
     reaches = tried[1] >= target
     reached = reaches.any(axis=-1, keepdims=True)
     first = np.where(reached, reaches.argmax(axis=-1, keepdims=True), tried[1].argmax(axis=-1, keepdims=True))
     high, low = (np.take_along_axis(tried, np.maximum(i, 0)[None], axis=-1) for i in (first, first - 1))
-    low = np.where(first > 0, low, np.stack([high[0] + np.log(_LEAST), _LEAST * high[1]]))
-    for step in range(_STEPS):
+    low = np.where(first > 0, low, np.stack([high[0] + np.log(LEAST), LEAST * high[1]]))
+    for step in range(STEPS):
         new = at(_between(low, high, target, halve=step % 2 == 1))
         above = new[1] >= target
         low, high = np.where(above, low, new), np.where(above, new, high)

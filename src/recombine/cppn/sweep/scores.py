@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import Partial
 
 from recombine.cppn import measures
 from recombine.cppn.network import CPPN
-from recombine.cppn.sweep.matching import matched
+from recombine.cppn.sweep.matching import Matched, matched, rms_change
 from recombine.cppn.sweep.sweep import WeightIndex, every_weight, forward, slopes, sweep
 from recombine.cppn.task import grid
 
@@ -69,19 +70,26 @@ def features(model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0)
 
 
 def score(
-    model: CPPN, size: int, *, weights: int | None = 60, seed: int = 0, taken: Features | None = None
+    model: CPPN,
+    size: int,
+    *,
+    target: np.ndarray | None = None,
+    weights: int | None = 60,
+    seed: int = 0,
+    taken: Features | None = None,
 ) -> dict[str, Any]:
     """All scores of a network; from features that were taken, if given, or else taken now.
 
-    `R`: mean compressed size of a change over that of the network's own picture; `participation_ratio` of up to 120
-    derivatives of luminance; `distinct_share`: distinct maps over maps; lists go by layer. Compare networks only where
-    they fit equally well: a poor fit looks compositional. Purity and symmetry say little where the picture's
-    `even_share` is below .85.
+    `R`: mean compressed size of a change over that of the target (size, size, 3), and `r_own` over that of what the
+    network renders, which is the target unless one is given; `participation_ratio` of up to 120 derivatives of
+    luminance; `distinct_share`: distinct maps over maps; lists go by layer. Purity and symmetry say little where the
+    picture's `even_share` is below .85.
     """
     picture, swept, inert, units, maps = taken or features(model, size, weights=weights, seed=seed)
     kept, slope = maps.distinct, slopes(model, every_weight(model, COLUMNS, seed), size, reduce=_light)
     return {
-        "R": measures.change_ratio(swept.change_zip, picture),
+        "R": measures.change_ratio(swept.change_zip, picture if target is None else measures.luminance(target)),
+        "r_own": measures.change_ratio(swept.change_zip, picture),
         **{name: _mean(values) for name, values in swept._asdict().items()},
         "inert": inert,
         "map_zip": _mean(maps.zip),
@@ -96,15 +104,26 @@ def score(
     }
 
 
-def swept_features(model: CPPN, where: WeightIndex, size: int) -> tuple[SweptFeatures, float]:
-    """The features of each matched change of each weight, and the share of weights that are inert both ways."""
-    found = matched(model, where, size)
+def swept_features(
+    model: CPPN, where: WeightIndex, size: int, *, fixed: float | None = None
+) -> tuple[SweptFeatures, float]:
+    """The features of each change of each weight, down and up, and the share of weights that are inert both ways.
+
+    Changes are matched in what they do to the picture, or are all of one `fixed` size.
+    """
+    found = matched(model, where, size) if fixed is None else _of_size(model, where, size, fixed)
     picture, parts = light(model, size), []
     for start in range(0, len(where.layer), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         colours = sweep(model, WeightIndex(*(a[some] for a in where)), found.deltas[some], size)[~found.inert[some]]
         parts.append(_features(measures.luminance(colours).reshape(-1, size, size), picture))
     return SweptFeatures(*(np.concatenate(a) for a in zip(*parts, strict=True))), float(found.inert.all(axis=1).mean())
+
+
+def _of_size(model: CPPN, where: WeightIndex, size: int, fixed: float) -> Matched:
+    """Changes of one size, and what each does to the picture."""
+    deltas = np.broadcast_to([-fixed, fixed], (len(where.layer), 2))
+    return Matched(deltas, sweep(model, where, deltas, size, reduce=Partial(rms_change, forward(model, size)[0])))
 
 
 def _features(changed: np.ndarray, picture: np.ndarray) -> SweptFeatures:

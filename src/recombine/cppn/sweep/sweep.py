@@ -76,12 +76,13 @@ def sweep(model: CPPN, where: WeightIndex, deltas: ArrayLike, size: int, *, redu
     z_l[j] by delta h_l[i], hence the next sums by W_{l+1}[j] (f(z_l[j] + delta h_l[i]) - f(z_l[j])). Only layers after
     that are computed again. Pictures beyond a chunk exist only as what `reduce` leaves of them.
     """
-    draw = by_kernel if _has_kernel(model, size) else redrawn
+    draw = by_kernel if has_kernel(model, size) else redrawn
     return _in_turn(model, where, _one_row_each(deltas, where), size, (draw, reduce))
 
 
-def _has_kernel(model: CPPN, size: int) -> bool:
-    whole = _room(model, size).block == size**2
+def has_kernel(model: CPPN, size: int) -> bool:
+    """Whether a kernel of an accelerator renders the changed pictures."""
+    whole = room(model, size).block == size**2
     return whole and cppn_tiles.available() and cppn_tiles.fits(size**2, [model.weights[0].shape], jnp.float32)
 
 
@@ -133,9 +134,11 @@ def _in_turn(model: CPPN, where: WeightIndex, deltas: np.ndarray, size: int, kin
     shapes = np.array([w.shape for w in model.weights])
     if np.max(where.layer) >= len(shapes) or np.any(np.stack(where[1:], axis=1) >= shapes[where.layer]):
         raise ValueError("some of these weights are not in the network")
-    stack, fit = stacked(model), _room(model, size)
+    stack, fit = stacked(model), room(model, size)
     place, groups = _grouped(where, deltas, fit.group)
-    found = _in_calls(stack, plain_network(stack, _blocks(stack, size, fit.block)), groups, fit, kind)
+    found = _in_calls(
+        stack, plain_network(stack, pixel_blocks(stack.weights.shape[1], size, fit.block)), groups, fit, kind
+    )
     back = np.argsort(np.ma.masked_less(place.ravel(), 0).filled(place.size), kind="stable")[: deltas.size]
     return jax.tree.map(lambda a: a[back].reshape(*deltas.shape, *a.shape[1:]), found)
 
@@ -150,7 +153,7 @@ def _grouped(where: WeightIndex, deltas: np.ndarray, group: int) -> tuple[np.nda
     return place, Groups(layer[place[:, 0]], row, col, deltas.ravel()[place])
 
 
-class _Room(NamedTuple):
+class Room(NamedTuple):
     """Pictures computed together, pixels of each computed together and in all, calls at a time, groups a call."""
 
     group: int
@@ -160,7 +163,7 @@ class _Room(NamedTuple):
     groups: int
 
 
-def _room(model: CPPN, size: int) -> _Room:
+def room(model: CPPN, size: int) -> Room:
     """As many columns as share a core's cache, on each core, or fit an accelerator's memory."""
     limit, pixels = device.device_memory(), size**2
     units = max(max(w.shape) for w in model.weights)
@@ -169,18 +172,18 @@ def _room(model: CPPN, size: int) -> _Room:
     block = min(pixels, fit)
     if limit is None:
         # The program keeps one core busy: its products are too small to be shared out.
-        return _Room(fit // block, block, pixels, os.cpu_count() or 1, max(1, PICTURES // (fit // block)))
-    return _Room(min(fit // block, GROUP), block, pixels, 1, GROUPS)
+        return Room(fit // block, block, pixels, os.cpu_count() or 1, max(1, PICTURES // (fit // block)))
+    return Room(min(fit // block, GROUP), block, pixels, 1, GROUPS)
 
 
-def _blocks(stack: Stack, size: int, block: int) -> jax.Array:
+def pixel_blocks(high: int, size: int, block: int) -> jax.Array:
     """The inputs in blocks of pixels (blocks, H, pixels), the last filled up with zeros."""
-    x, high = grid(size), stack.weights.shape[1]
+    x = grid(size)
     x = np.pad(x, [(0, -len(x) % block), (0, high - x.shape[1])])
     return jnp.asarray(x.reshape(-1, block, high).swapaxes(1, 2))
 
 
-def _in_calls(stack: Stack, plain: Plain, groups: Groups, fit: _Room, kind: _Kind) -> Any:
+def _in_calls(stack: Stack, plain: Plain, groups: Groups, fit: Room, kind: _Kind) -> Any:
     """What is kept of each change, one after the other, some calls of the program at a time."""
     count = len(groups.layer)
     one = jax.eval_shape(kind[1], jax.ShapeDtypeStruct((fit.pixels, 3), jnp.float32))
@@ -205,7 +208,7 @@ def _first(found: Any, count: int) -> Any:
 
 
 @eqx.filter_jit
-def _swept(stack: Stack, plain: Plain, some: tuple[Groups, jax.Array], fit: _Room, kind: _Kind) -> Any:
+def _swept(stack: Stack, plain: Plain, some: tuple[Groups, jax.Array], fit: Room, kind: _Kind) -> Any:
     """Groups, and how many of them count: one program for every matrix."""
     (groups, count), (draw, reduce) = some, kind
 

@@ -1,83 +1,84 @@
-"""The best depth of each target by its networks, and how well a feature of the other targets predicts it."""
+"""The best depth of each target by its networks, and how its complexity goes with it over targets."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
 from recombine.experiments.do2026.targets import FEATURES, OWN
-from recombine.measures.prediction import by_log_line, by_mean
+from recombine.measures.similarity import pearson, rank_correlation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AGAIN = "log of the best depth by other seeds"
-ALL, RANDOM, EVERYWHERE = "any target", "drawn by a random network", "drawn at every depth"
-MEANS = ("mean", "mean of logarithms")
-"""What a prediction must beat: a line in logarithms without any feature guesses the mean of logarithms."""
-SHUFFLES = 100
+SHUFFLES = 200
+RENDERED = 0.12
+"""The share of a picture's variance that a network may miss: one that misses more looks simple inside, but is not."""
 
 
-def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """R by target and depth, the mean over networks that draw it; none where fewer than half of the seeds do."""
+def curves(table: pd.DataFrame, score: str) -> pd.DataFrame:
+    """A score by target and depth, the mean over networks that render it; none where fewer than half of them do."""
     rows = rc.networks(table)
-    tried = rows.groupby(["number", "depth"]).size()
-    drawn = rows[rows["drawn"] == 1].groupby(["number", "depth"])["R"]
-    count = drawn.count().reindex(tried.index, fill_value=0)
-    return drawn.mean().reindex(tried.index).where((count > 0) & (2 * count >= tried)).unstack("depth")
+    tried = rows.groupby(["goal", "depth"]).size()
+    sound = rows[rows["missed"] <= RENDERED].groupby(["goal", "depth"])[score]
+    number = sound.count().reindex(tried.index, fill_value=0)
+    return sound.mean().reindex(tried.index).where((number > 0) & (2 * number >= tried)).unstack("depth")
 
 
-def best(table: pd.DataFrame) -> pd.DataFrame:
-    """For each target its facts and its best depth, that of the lowest R; no row if fewer than two depths draw it."""
-    r = curves(table)
-    r = r[r.notna().sum(axis=1) >= 2]
-    known = (
-        rc.networks(table).drop_duplicates("number").set_index("number").loc[r.index, ["goal", "kind", OWN, *FEATURES]]
-    )
-    return sorts(known.assign(best=r.idxmin(axis=1).astype(float)), r.notna().all(axis=1))
+def best(table: pd.DataFrame, score: str) -> pd.DataFrame:
+    """For each target its facts and its best depth, that of the lowest score; none if it has only one."""
+    found = curves(table, score)
+    found = found[found.notna().sum(axis=1) >= 2]
+    facts = rc.networks(table).drop_duplicates("goal").set_index("goal").loc[found.index, ["kind", OWN, *FEATURES]]
+    return facts.assign(best=found.idxmin(axis=1).astype(float))
 
 
-def sorts(found: pd.DataFrame, everywhere: Any = True) -> pd.DataFrame:
-    """With columns that say among which targets each is."""
-    every = found["best"] > 0
-    return found.assign(**{ALL: every, RANDOM: found["kind"] == "network", EVERYWHERE: every & everywhere})
+def pseudo_values(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """n r - (n - 1) r_without_i, one number per target: their mean is about r, their spread that of a jackknife.
+
+    So a rank correlation over targets has an interval like any other mean, with the target as the unit that repeats.
+    """
+    n = len(x)
+    if n < 4:
+        return np.full(n, np.nan)
+    others = ~np.eye(n, dtype=bool)
+    without = pearson(*(_ranks_without(values)[others].reshape(n, n - 1) for values in (x, y)))
+    return n * rank_correlation(x, y) - (n - 1) * without
 
 
-def made_up(table: pd.DataFrame, feature: str) -> pd.DataFrame:
-    """The same for a control, which brings its best depths along."""
-    rows = rc.pick(table, system=f"line in {feature}").set_index("number")
-    return sorts(rows.assign(best=rows["made_up"]))
+def _ranks_without(values: np.ndarray) -> np.ndarray:
+    """In row i the ranks of all values when value i is left out, ties sharing their mean rank."""
+    from scipy.stats import rankdata
+
+    over, same = values > values[:, None], values == values[:, None]
+    return rankdata(values) - over - 0.5 * same
 
 
-def halves(table: pd.DataFrame) -> pd.DataFrame:
-    """The best depth by the odd seeds and, as a feature beside it, the logarithm of that by the even ones."""
-    even, odd = (best(table[table["seed"] % 2 == half]) for half in (0, 1))
-    return odd.assign(**{AGAIN: np.log(even["best"].reindex(odd.index))})
-
-
-def gains(found: pd.DataFrame, feature: str) -> pd.DataFrame:
-    """By target and mean, |error of the mean| - |error of the prediction|, both made from the other targets alone."""
+def tendency(found: pd.DataFrame, feature: str) -> pd.Series:
+    """By target, the pseudo-values of the rank correlation of a feature with the best depth."""
     import pandas as pd
 
-    found = found.dropna(subset=[feature])
-    if len(found) < 3:
-        return pd.DataFrame(np.nan, index=found.index, columns=list(MEANS))
-    x, y, once = found[feature].to_numpy(float), found["best"].to_numpy(float), np.ones(len(found))
-    guesses = by_log_line(x, y, once), by_mean(x, y, once), by_log_line(0 * x, y, once)
-    line, *means = (np.abs(guess - y) for guess in guesses)
-    return pd.DataFrame({name: mean - line for name, mean in zip(MEANS, means, strict=True)}, index=found.index)
+    found = found.dropna(subset=[feature, "best"])
+    numbers = pseudo_values(found[feature].to_numpy(float), found["best"].to_numpy(float))
+    return pd.Series(numbers, index=found.index, dtype=float)
 
 
-def surely(gained: pd.DataFrame) -> float:
-    """The lower end of the interval of the mean gain, over the mean by which it is less."""
-    lows = [rc.interval(values)[0] for values in gained.to_numpy().T] if len(gained) > 2 else [np.nan]
-    return float(np.min(lows))
+def halves(score: str) -> Callable[[pd.DataFrame], float]:
+    """The rank correlation, over targets, of best depths by the even seeds with those by the odd ones."""
+
+    def agree(table: pd.DataFrame) -> float:
+        even, odd = (best(table[table["seed"] % 2 == half], score)["best"] for half in (0, 1))
+        both = even.index.intersection(odd.index)
+        return rank_correlation(even[both], odd[both]) if len(both) > 2 else float("nan")
+
+    return agree
 
 
-def by_chance(found: pd.DataFrame, feature: str) -> float:
-    """How often best depths, shuffled over the targets, are predicted."""
-    rng, depths = np.random.default_rng(0), found["best"].to_numpy()
-    again = (found.assign(best=depths[rng.permutation(len(depths))]) for _ in range(SHUFFLES))
-    return float(np.mean([surely(gains(one, feature)) > 0 for one in again]))
+def by_chance(found: pd.DataFrame, feature: str, margin: float) -> float:
+    """How often best depths shuffled over the targets go with the feature beyond the margin."""
+    rng, x, y = np.random.default_rng(0), found[feature].to_numpy(float), found["best"].to_numpy(float)
+    lows = [rc.interval(pseudo_values(x, rng.permutation(y)))[0] for _ in range(SHUFFLES)] if len(x) > 3 else [0.0]
+    return float(np.mean(np.array(lows) > margin))

@@ -1,40 +1,41 @@
 """Is there a depth, the target's own, at which pruned networks come out designed?
 
-Networks of the target's units and several depths are trained, pruned by similarity to the same share of weights, and
-retrained; the share is the same, so that deeper ones have more weights left. The paper reports a peak at the depth of
-the evolved network (12 for the skull, where 11 and 13 already fail). Here the designed network's own depth is asked,
-and R, of each network at the moment when its error was as low as 0.005: at a lower error, R is higher.
+Networks of the target's units and several depths are trained, pruned by similarity and retrained: to the same share of
+their weights, and to the same number of weights as at the target's own depth. The paper reports a peak at the depth of
+the evolved network (12 for the skull, where 11 and 13 already fail), and that networks which violate either the depth
+or the connectivity render the picture and are fractured all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.pictures import compare, scoring, shared
+from recombine.experiments.pictures import moments, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DENSE, SHARE, COUNT = "dense", "pruned to one share", "pruned to one count"
+KEPT = {"skull": 1404, "butterfly": 3405}
+"""Weights that the paper leaves of the networks of two pictures, at their own depth."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.PictureSettings):
     targets: tuple[str, ...] = ("face",)
-    """designed pictures to draw; of the three, pruned networks learn the face soonest"""
-    offsets: tuple[int, ...] = (-4, -2, 0, 2, 4)
+    """designed pictures to draw; of the first three, pruned networks learn the face soonest"""
+    offsets: tuple[int, ...] = (-4, -1, 0, 1, 4)
     """hidden layers more or fewer than the designed network has; 0 and some on both sides"""
-    share: float = 0.256
-    """weights left after pruning, as a share of all"""
-    retraining: int = 1500
-    """updates after pruning"""
+    share: float = 0.33
+    """weights left after pruning, as a share of all, where the paper names no number"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.need_positive("retraining")
         if list(self.offsets) != sorted(set(self.offsets)) or not self.offsets[0] < 0 < self.offsets[-1]:
             raise rc.UserError(f"offsets must rise from below 0 to above it, got {self.offsets}")
         if 0 not in self.offsets:
@@ -43,24 +44,12 @@ class Settings(shared.PictureSettings):
             raise rc.UserError(f"share must lie between 0.02 and 0.95, got {self.share}")
 
 
-QUICK = Settings(**shared.QUICK | {"offsets": (-1, 0, 1), "retraining": 10})
-LAPTOP = Settings(size=24, steps=2000, n_weights=32, offsets=(-2, -1, 0, 1, 2))
-GPU = Settings(
-    seeds=8,
-    block=8,
-    targets=("face", "moth", "flower"),
-    size=64,
-    steps=15_000,
-    retraining=15_000,
-    offsets=(-4, -1, 0, 1, 4),
-    n_weights=80,
-)
-PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000, offsets=tuple(range(-6, 7)), n_weights=1000)
+QUICK = Settings(**shared.QUICK | {"offsets": (-1, 0, 1)})
+LAPTOP = Settings(seeds=6, block=6, size=24, steps=2500, n_weights=60)
+GPU = Settings(evolved=("skull",), seeds=40, block=40, size=64, steps=10_000, n_weights=200)
+PAPER = replace(GPU, size=256, steps=100_000, offsets=tuple(range(-6, 7)), n_weights=1000)
 
-
-def cells(settings: Settings) -> list[rc.Cell]:
-    names = shared.names(settings)
-    return rc.cells(settings, [{"goal": name, "offset": offset} for name in names for offset in settings.offsets])
+cells = shared.cells
 
 
 def layers(goal: shared.Goal, offset: int) -> int:
@@ -68,27 +57,50 @@ def layers(goal: shared.Goal, offset: int) -> int:
     return max(1, len(goal.model.weights) - 1 + offset)
 
 
+def kind(name: str, offset: int) -> str:
+    """Networks of one depth: dense, or pruned to one share or count, which is the same at the target's own depth."""
+    return f"{SHARE if offset == 0 and name == COUNT else name}, {offset:+d} layers"
+
+
 def run(cell: rc.Cell, monitor) -> list[dict]:
+    """All depths of a picture in one cell; networks of one depth share a program, trained, pruned or retrained."""
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
+    own = sum(w.size for w in goal.model.weights)
+    count = KEPT.get(goal.name, 0) * goal.evolved or round(settings.share * own)
+    every: list[scoring.Entry] = []
+    for offset in settings.offsets:
+        dense, found = trained(cell, goal, offset, DENSE, monitor=monitor)
+        every += found
+        size = shared.size(dense)
+        for name, left in {SHARE: round(count / own * size), COUNT: min(count, round(0.95 * size))}.items():
+            if name == SHARE or offset:
+                start = pruned(cell, found, left)
+                every += trained(cell, goal, offset, name, start=start, monitor=monitor)[1]
+    return scoring.at_moments(settings, goal, every, PAIRS, monitor=monitor)
+
+
+def trained(
+    cell: rc.Cell, goal: shared.Goal, offset: int, name: str, *, start: Any = None, monitor: Any
+) -> tuple[Any, list[scoring.Entry]]:
+    """Networks of one depth, trained from their first weights or from those given."""
+    make, label = shared.dense(goal, depth=layers(goal, offset)), kind(name, offset)
+    more = {"start": start, "until": moments.until(goal.picture), "monitor": monitor, "label": label}
+    run = shared.train(cell.settings, goal, make, cell.members, **more)
+    facts = {"condition": f"{label}, {goal.name}", "kind": label, "way": name, "offset": offset}
+    depth = {"depth": layers(goal, offset)}
+    return run, scoring.entries(run, [{**facts, **depth, "seed": seed} for seed in cell.members])
+
+
+def pruned(cell: rc.Cell, dense: Sequence[scoring.Entry], target: int) -> Any:
+    """Every network pruned by similar units to so many weights; one that diverged is left alone."""
     from recombine.cppn.prune.similarity import similar_units
 
-    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
-    make, x = shared.dense(goal, depth=layers(goal, cell.offset)), rc.grid(settings.size)
-    dense = shared.train(settings, goal, make, cell.members, monitor=monitor, label="dense")
-    target = round(settings.share * shared.size(dense))
-    diverged = dense.diverged_at >= 0
-    models = zip(shared.members(dense), diverged, strict=True)
-    start = shared.stacked([m if gone else similar_units(m, x, target=target) for m, gone in models])
-    steps = settings.retraining
-    pruned = shared.train(settings, goal, make, cell.members, steps=steps, start=start, monitor=monitor, label="pruned")
-    return rows_of(cell, dense, "dense", monitor=monitor) + rows_of(cell, pruned, "pruned", monitor=monitor)
+    x = rc.grid(cell.settings.size)
 
+    def one(entry: scoring.Entry) -> Any:
+        return entry.model if entry.diverged_at >= 0 else similar_units(entry.model, x, target=target)
 
-def rows_of(cell: rc.Cell, run: Any, kind: str, *, monitor: Any) -> list[dict]:
-    goal = shared.goals(cell.settings)[cell.goal]
-    depth = layers(goal, cell.offset)
-    what = {"condition": f"{kind}, {depth} layers, {goal.name}", "kind": kind, "offset": cell.offset, "depth": depth}
-    who = [{**what, "seed": seed} for seed in cell.members]
-    return scoring.described(cell.settings, goal, run, who, monitor=monitor)
+    return shared.stacked(scoring.in_threads(one, dense))
 
 
 def controls(settings: Settings) -> list[dict]:
@@ -96,106 +108,114 @@ def controls(settings: Settings) -> list[dict]:
     rows = scoring.controls(settings)
     for goal in shared.goals(settings).values():
         for offset in (o for o in settings.offsets if o):
-            depth = layers(goal, offset)
-            model = scoring.untrained(settings, shared.dense(goal, depth=depth))
-            rows += scoring.known_rows(settings, goal, {"untrained": model}, offset=offset, depth=depth)
+            model = scoring.untrained(settings, shared.dense(goal, depth=layers(goal, offset)))
+            name = f"untrained, {offset:+d} layers"
+            rows += scoring.known_rows(settings, goal, {name: model})
     return rows
 
 
-def around(table: pd.DataFrame) -> list[float]:
-    return sorted(rc.networks(table)["offset"].dropna().unique())
+OWN, OWN_DENSE = kind(SHARE, 0), kind(DENSE, 0)
+PAIRS = [(OWN, kind(name, offset)) for name in (SHARE, COUNT) for offset in (-4, -1, 1, 4)] + [(OWN, OWN_DENSE)]
 
 
-def shallowest(table: pd.DataFrame) -> float:
-    return around(table)[0]
+def against(name: str, *offsets: int) -> dict[str, Any]:
+    """What a claim needs that networks of the target's own depth are closer than those of other depths."""
+    rivals = {f"{offset:+d} layers": kind(name, offset) for offset in offsets}
+    return moments.each_closer(OWN, rivals, dense=OWN_DENSE) | {"over": "depths and pictures"}
 
 
-def deepest(table: pd.DataFrame) -> float:
-    return around(table)[-1]
+def silently(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed, 1 if a network of a wrong depth or connectivity renders the picture: a column for each and picture."""
+    import pandas as pd
+
+    wrong = {"dense": OWN_DENSE, "-4 layers": kind(SHARE, -4), "+4 layers": kind(SHARE, 4)}
+    found = {
+        f"{name}, {p}": moments.of(table, one, p)[moments.step(moments.DRAWN)]
+        for name, one in wrong.items()
+        for p in moments.pictures(table, one)
+    }
+    return pd.DataFrame({name: (at >= 0).astype(float).where(at.notna()) for name, at in found.items()})
 
 
-def below(table: pd.DataFrame) -> float:
-    """The next depth tried below the designed network's."""
-    return max(offset for offset in around(table) if offset < 0)
+def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
+    return rc.Claim(name, says, source, controls=moments.CONTROLS, **more)
 
 
-def above(table: pd.DataFrame) -> float:
-    """The next depth tried above it."""
-    return min(offset for offset in around(table) if offset > 0)
-
-
-def peak(**depths: Callable[[pd.DataFrame], float]) -> dict[str, Any]:
-    """By seed, R at each of some depths minus that at the designed network's, a column for each depth and picture."""
-    return compare.each_minus(depths, 0.0, by="offset", kind="pruned", over="depths and pictures")
-
-
-NEXT = rc.Check(
-    "layers between the designed network's depth and the next tried", lambda t: max(-below(t), above(t)), at_most=1.0
-)
 CLAIMS = (
-    rc.Claim(
-        "composition peaks at the target's depth (the paper)",
-        "At the designed network's own depth R is lower than at the shallowest and at the deepest tried.",
-        "figure 3",
-        **peak(shallowest=shallowest, deepest=deepest),
-        above=0.01,
-        unit=f"{compare.R}, the shallowest or deepest minus the designed network's depth",
-        controls=compare.CONTROLS,
+    claim(
+        "composition peaks at the target's depth, equal share of weights (the paper)",
+        "Pruned to one share of their weights, networks of the designed network's own depth are closer to it than those"
+        " of four layers fewer and of four more.",
+        "abstract and figure 3",
+        **against(SHARE, -4, 4),
     ),
-    rc.Claim(
-        "depths next to the target's already fail (the paper)",
-        "At the designed network's own depth R is lower than at the depths next to it that were tried.",
+    claim(
+        "depths next to the target's already fail, equal share of weights (the paper)",
+        "Pruned to one share of their weights, networks of the designed network's own depth are closer to it than those"
+        " of one layer fewer and of one more.",
         "figures 16-17",
-        **peak(shallower=below, deeper=above),
-        above=0.01,
-        unit=f"{compare.R}, a depth next to it minus the designed network's depth",
-        preconditions=(NEXT,),
-        controls=compare.CONTROLS,
+        **against(SHARE, -1, 1),
     ),
-    rc.Claim(
-        "deeper networks make less compressible changes (ours)",
-        "From the shallowest to the deepest, R rises; the share of weights left is the same, so that their number rises"
-        " as well.",
-        "ours; the prototypes' reading",
-        **compare.minus("R", deepest, shallowest, by="offset", kind="pruned"),
-        above=0.0,
-        unit=f"{compare.R}, deepest minus shallowest",
-        controls=compare.CONTROLS,
+    claim(
+        "composition peaks at the target's depth, equal number of weights",
+        "The same as for the equal share, of networks pruned to one number of weights.",
+        "abstract and figure 3; the share leaves deeper networks more weights",
+        **against(COUNT, -4, 4),
+    ),
+    claim(
+        "depths next to the target's already fail, equal number of weights",
+        "The same as for the equal share, of networks pruned to one number of weights.",
+        "figures 16-17",
+        **against(COUNT, -1, 1),
+    ),
+    claim(
+        "at the target's depth the right connectivity is needed as well",
+        "At the designed network's own depth, pruned networks are closer to it than dense ones.",
+        "abstract: both the depth and the connectivity are needed",
+        **moments.closer(OWN, OWN_DENSE, dense=OWN_DENSE),
+    ),
+    claim(
+        "networks of a wrong depth or connectivity render the picture all the same",
+        "Most dense networks of the right depth, and most pruned ones of a wrong depth, reach a low error: where they"
+        " are fractured, the error does not tell.",
+        "abstract: such networks converge silently to fractured solutions",
+        effect=silently,
+        above=0.5,
+        over="kinds and pictures",
+        unit=f"share of networks whose error falls to {moments.DRAWN:.0%} of the picture's variance",
+    ),
+    claim(
+        "the target's depth reaches the picture more often than a shallower one",
+        "More pruned networks of the designed network's own depth render the picture than of four layers fewer.",
+        "figure 3, where shallower networks fail; ours as an outcome of its own",
+        **moments.reaches(OWN, kind(SHARE, -4)),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R and purity of networks that draw (their number, if not all), and error, against depth; one row per picture."""
+    """Both scores on the scale from dense to designed, and error, against depth; one row per picture."""
     plots, rows = rc.plots, rc.networks(table)
     names = sorted(rows["goal"].unique())
-    picture, axes = plots.panels(rows=len(names), columns=3, side=3.0)
+    picture, axes = plots.panels(rows=len(names), columns=3, side=3.2)
     for line, name in zip(axes, names, strict=True):
-        for kind, colour in (("dense", plots.NEUTRAL), ("pruned", plots.GOOD)):
-            mine = rows[(rows["goal"] == name) & (rows["kind"] == kind)]
-            drawn = mine[mine["draws"] == 1]
-            for place, column, some in zip(line, ("R", "purity", "log_mse"), (drawn, drawn, mine), strict=True):
-                band(place, some.groupby("depth")[column], colour, kind, settings.seeds)
-        own = shared.goals(settings)[name].model if name in settings.targets else None
-        for place, title in zip(
-            line, ("R at the gate (lower: designed)", "purity of unit maps", "mean squared error"), strict=True
-        ):
-            place.set(xlabel="hidden layers", ylabel=title, title=name)
-            if own is not None:
-                place.axvline(len(own.weights) - 1, color="black", linestyle=":", linewidth=0.9)
-        line[2].set_yscale("log")
-        line[2].axhline(compare.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
+        for way, colour in ((DENSE, plots.NEUTRAL), (SHARE, plots.GOOD), (COUNT, plots.BAD)):
+            mine = rows[(rows["goal"] == name) & (rows["way"] == way)]
+            for place, score in zip(line, moments.SCORES, strict=False):
+                zero = moments.of(table, OWN_DENSE, name)[score].mean()
+                scale = (zero - mine[score]) / moments.gap(table, OWN_DENSE, score, name)
+                band(place, scale.groupby(mine["depth"]), colour, way)
+            band(line[2], np.log10(mine["share_left"]).groupby(mine["depth"]), colour, way)
+        titles = [f"{name}: {of}, 0 dense, 1 designed" for of in moments.SCORES.values()]
+        for place, title in zip(line, [*titles, "log10 of error / variance"], strict=True):
+            place.set(xlabel="hidden layers", title=title)
+            place.axvline(rows[(rows["goal"] == name) & (rows["offset"] == 0)]["depth"].max(), color="black", ls=":")
         line[0].legend(fontsize=7, frameon=False)
     return picture
 
 
-def band(place: Any, by: Any, colour: str, kind: str, seeds: int) -> None:
-    """Mean over seeds and twice its error against depth; the number of networks if not all; logarithms as powers."""
+def band(place: Any, by: Any, colour: str, label: str) -> None:
+    """Mean over seeds and twice its error against depth."""
     middle, wide = by.mean(), 2 * by.std() / np.sqrt(by.count())
-    log = str(middle.name).startswith("log_")
-    low, middle, high = (10**v if log else v for v in (middle - wide, middle, middle + wide))
-    place.fill_between(middle.index, low, high, color=colour, alpha=0.2, linewidth=0)
-    place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=kind)
-    for depth, count in by.count()[lambda n: n < seeds].items():
-        above = {"xytext": (4, 5), "textcoords": "offset points"}
-        place.annotate(f"n = {count}", (depth, middle[depth]), color=colour, fontsize=7, **above)
+    place.fill_between(middle.index, middle - wide, middle + wide, color=colour, alpha=0.2, linewidth=0)
+    place.plot(middle.index, middle, "o-", color=colour, markersize=4, label=label)

@@ -1,4 +1,4 @@
-"""The figure of predictor: best depths, what predicts them, and how much better than a mean."""
+"""The figure of predictor: best depths against complexities, scores against depth, and what is judged."""
 
 from __future__ import annotations
 
@@ -9,61 +9,42 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.do2026.best import best, curves
-from recombine.experiments.do2026.targets import FEATURES, OWN
+from recombine.experiments.do2026.targets import FEATURES
 from recombine.experiments.pictures import figures
-from recombine.measures.prediction import by_log_line, predict_left_out
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SHORT = (*FEATURES, "PNG, random", "PNG, all depths", OWN.removeprefix("log of "), "other seeds")
+SHORT = ("PNG, unit maps", "PNG, changes", "others, unit maps", "PNG, random networks")
 """What the figure calls the claims."""
+SCORES = {"map_zip": "unit maps", "R": "changes by weights"}
 
 
 def figure(table: pd.DataFrame, claims: Sequence[rc.Claim]):
-    """Best depth against its prediction and against each complexity, by kind; R against depth; gains as judged."""
-    picture, axes = rc.plots.panels(rows=3, columns=4, side=3.1)
-    found = best(table)
-    for column, feature in enumerate(FEATURES):
-        predictions(axes[0, column], found, feature)
-        dots(axes[1, column], found, feature)
-        axes[1, column].set(xlabel=f"{feature} at 256 pixels", ylabel="best depth")
-    if len(found):
-        axes[1, 0].legend(fontsize=7, frameon=False)
-    by_depth(axes[2, :3], table, found)
-    named = list(zip(SHORT, claims, strict=True))
-    for place, some in zip(axes[:, 3], (named[:3], named[3:5], named[5:]), strict=True):
-        figures.judged(place, table, dict(some))
-        place.set(title="gain over each mean, as judged", xlabel="hidden layers")
+    """A row per score: best depth against each complexity, and the score against depth; at the end what is judged."""
+    picture, axes = rc.plots.panels(rows=2, columns=5, side=3.0)
+    for line, (score, words) in zip(axes, SCORES.items(), strict=True):
+        found = best(table, score)
+        for place, feature in zip(line, FEATURES, strict=False):
+            dots(place, found, feature)
+            place.set(xlabel=f"{feature} at 256 pixels", ylabel=f"best depth by {words}")
+        by_depth(line[3], table, score)
+    if len(axes[0, 0].get_lines()):
+        axes[0, 0].legend(fontsize=7, frameon=False)
+    figures.judged(axes[0, 4], table, dict(zip(SHORT, claims, strict=True)))
+    axes[0, 4].set(title="as judged", xlabel="rank correlation over targets")
+    axes[1, 4].set_axis_off()
     return picture
 
 
-def by_depth(places: Any, table: pd.DataFrame, found: pd.DataFrame) -> None:
-    """R against depth for some targets of small, middle and large PNG ratio; a ring where it is lowest."""
-    networks, drawn = rc.networks(table), curves(table)
-    order = networks.drop_duplicates("number").sort_values(FEATURES[0])["number"].to_numpy()
-    for place, title, some in zip(places, ("smallest", "middle", "largest"), np.array_split(order, 3), strict=True):
-        for i, number in enumerate(some[:: -(-len(some) // 5)]):
-            mine, sound = networks[networks["number"] == number], drawn.loc[number].dropna()
-            if sound.empty:
-                continue
-            place.plot(sound.index, sound, "o-", color=f"C{i}", markersize=4, linewidth=0.8, label=mine["goal"].iloc[0])
-            ring = sound[sound == sound.min()] if number in found.index else sound[:0]
-            place.plot(ring.index, ring, "o", color=f"C{i}", markersize=9, markerfacecolor="none")
-        place.set(title=f"{title} {FEATURES[0]}s, where drawn; ring: best", xlabel="hidden layers", ylabel="R")
-        place.legend(fontsize=6, frameon=False)
-
-
-def predictions(place: Any, found: pd.DataFrame, feature: str) -> None:
-    """Best depths against predictions of targets left out, and their mean error."""
-    place.set(xlabel=f"depth predicted from {feature}", ylabel="best depth")
-    if len(found) < 3:
-        return
-    said = predict_left_out(found[feature], found["best"], by_log_line)
-    dots(place, found.assign(said=said.predicted), "said")
-    ends = [found["best"].min(), found["best"].max()]
-    place.plot(ends, ends, color="black", linestyle=":", linewidth=0.9)
-    place.set_title(f"mean error {said.error:.2f} layers")
+def by_depth(place: Any, table: pd.DataFrame, score: str) -> None:
+    """A score against depth, a line per target that is rendered: dark where its PNG ratio is large."""
+    found = curves(table, score)
+    order = rc.networks(table).drop_duplicates("goal").set_index("goal")[FEATURES[0]].rank(pct=True)
+    for goal, line in found.iterrows():
+        shade = 0.9 - 0.9 * float(order.loc[goal])  # pyrefly: ignore
+        place.plot(line.index, line, "o-", color=f"{shade:.2f}", markersize=2, linewidth=0.7)
+    place.set(xlabel="hidden layers", ylabel=score, title=f"dark: large {FEATURES[0]}")
 
 
 def dots(place: Any, found: pd.DataFrame, x: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.do2026.together import pictures
-from recombine.experiments.pictures import compare, figures
+from recombine.experiments.pictures import figures, moments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,20 +36,22 @@ def figure(settings: Any, table: pd.DataFrame):
             if image is not None:
                 place.imshow(image, cmap="RdBu", vmin=-1, vmax=1)
                 place.set_title(title)
-    titles = {"mse": "mean squared error", "R": "R (bars: designed networks)"}
-    titles |= {"log_share": "log10 of the share undrawn", "distinct_share": "distinct maps / all maps"}
+    titles = {"mse": "mean squared error", "share_left": "share of the variance left"}
+    titles |= {"R": "R (bars: designed networks)", "map_zip": "size of unit maps (bars: designed)"}
     for place, (column, title) in zip(axes[4], titles.items(), strict=False):
         scores(place, table, every, column)
         place.set_title(title)
-    axes[4, 0].set_yscale("log")
-    axes[4, 0].axhline(compare.GATE, color=plots.BAD, linestyle=":", linewidth=0.9)
+    for place in axes[4, :2]:
+        figures.log_scale(place)
+    axes[4, 1].axhline(moments.DRAWN, color=plots.BAD, linestyle=":", linewidth=0.9)
     axes[4, 0].legend(fontsize=6, frameon=False)
     return sheet
 
 
 def forward(table: pd.DataFrame, name: str, kind: str, column: str) -> np.ndarray | None:
     """What was kept of the first seed's network, if it draws this picture and did not diverge."""
-    kept = table[(table["kind"] == kind) & (table["goal"] == name)][column].dropna()
+    mine = table[(table["kind"] == kind) & (table["goal"] == name)]
+    kept = mine[column].dropna() if column in mine else mine["seed"][:0]
     return kept.iloc[0] if len(kept) and np.isfinite(kept.iloc[0]).all() else None
 
 
@@ -59,6 +61,11 @@ def wanted(settings: Any, table: pd.DataFrame, name: str) -> np.ndarray:
     return kept[0] if kept else figures.thumb(pictures(settings)[name].picture)
 
 
+def designed(table: pd.DataFrame) -> list[str]:
+    """The pictures that a network was designed for."""
+    return sorted(table[table["system"] == "designed"]["goal"])
+
+
 def scores(place: Any, table: pd.DataFrame, names: list[str], column: str) -> None:
     """A dot per network, one colour per kind; designed networks as black bars."""
     place.set_axis_on()
@@ -66,6 +73,7 @@ def scores(place: Any, table: pd.DataFrame, names: list[str], column: str) -> No
         mine = table[table["kind"] == kind]
         where = [names.index(name) + (-0.15, 0.15, 0)[k] for name in mine["goal"]]
         place.plot(where, mine[column], "o", color=f"C{k}", markersize=3, alpha=0.7, label=kind)
-    for name, value in compare.known(table, "designed", column).items() if column in ("R", "distinct_share") else ():
+    for name in designed(table) if column in moments.SCORES else ():
+        value = moments.reading(table, "designed", column, name)
         place.hlines(value, names.index(name) - 0.4, names.index(name) + 0.4, color="black", linewidth=1.2)
     place.set_xticks(range(len(names)), [Path(name).stem for name in names], rotation=30, ha="right", fontsize=7)

@@ -2,21 +2,37 @@
 
 Theory: of all wirings of P primitives in W units and L layers, which share is compositional? The paper's formulas could
 not be read, so the counting is ours (theory/volume.py): it falls in W and in L from the smallest network that can carry
-the target. Beside it stand trained networks: y is a sum of three functions of two numbers each, and a unit is pure if
-nine tenths of its gradient's energy fall on the numbers of one of them.
+the target, and is 0 with fewer layers than the target has steps. Beside it stand trained networks: targets are sums of
+P functions of two numbers each, and compositions of them in two and three steps. A unit is pure if nine tenths of its
+gradient's energy lie along one value of the composition. Judged is what training adds to the share of pure units, since
+some are pure by chance; and the count against simpler rivals: depth, width and number of parameters alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import recombine as rc
+from recombine.experiments.do2026 import volume_figure
+from recombine.experiments.do2026.pure_effects import (
+    JUDGED,
+    TARGETS,
+    against,
+    by_target,
+    fewest_minus_most,
+    follows,
+    half,
+    narrowest,
+    own_minus_deepest,
+    own_minus_fewer,
+)
+from recombine.experiments.do2026.pure_units import looked
 from recombine.experiments.seeds import Seeded
 from recombine.theory import volume as theory
-from recombine.theory.volume import log_volume_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +40,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Seeded):
-    parts: int = 3
-    """functions that add up, P"""
-    widths: tuple[int, ...] = (6, 12, 24, 48)
+    parts: tuple[int, ...] = (2, 3, 4, 5)
+    """functions of two numbers that a target is made of, P; the paper's figure 6 has 3"""
+    compositions: tuple[int, ...] = (1, 2, 3)
+    """steps in which they are composed: 1 is their sum"""
+    widths: tuple[int, ...] = (6, 12, 24, 48, 96)
     """units of a hidden layer, rising"""
-    depths: tuple[int, ...] = (1, 2, 3, 4)
+    depths: tuple[int, ...] = (1, 2, 3, 4, 8)
     """hidden layers, rising"""
-    steps: int = 3000
+    steps: int = 10_000
     """updates of each network"""
     learning_rate: float = 5e-3
     """AdamW's learning rate, which falls along a cosine"""
@@ -38,203 +56,192 @@ class Settings(Seeded):
     """points at which gradients are taken"""
 
     def __post_init__(self) -> None:
-        self.need_positive("parts", "steps", "n_eval")
+        self.need_positive("steps", "n_eval")
         self.need_rates("learning_rate")
-        for name in ("widths", "depths"):
+        for name, least in (("widths", 2), ("depths", 2), ("parts", 1), ("compositions", 1)):
             numbers = getattr(self, name)
-            if len(numbers) < 2 or list(numbers) != sorted(set(numbers)) or numbers[0] < 1:
-                raise rc.UserError(f"{name} must be two or more rising numbers from 1 on, got {numbers}")
+            if len(numbers) < least or list(numbers) != sorted(set(numbers)) or numbers[0] < 1:
+                raise rc.UserError(f"{name} must be {least} or more rising numbers from 1 on, got {numbers}")
+        if self.compositions[-1] > len(TARGETS) or JUDGED not in self.parts:
+            raise rc.UserError(f"compositions have 1 to {len(TARGETS)} steps, and one target has {JUDGED} parts")
 
 
-QUICK = Settings(seeds=2, widths=(4, 6), depths=(1, 2), steps=20, n_eval=16)
-LAPTOP = Settings(depths=(1, 2, 4))
-GPU = Settings(seeds=16, block=16, widths=(3, 6, 12, 24, 48), depths=(1, 2, 3, 4, 6), steps=10_000)
+QUICK = Settings(seeds=2, parts=(2, 3), compositions=(1, 2), widths=(4, 6), depths=(1, 2), steps=20, n_eval=16)
+LAPTOP = Settings(parts=(2, 3), compositions=(1, 2), widths=(12, 24, 48), depths=(1, 2, 4), steps=3000)
+GPU = Settings(seeds=16, block=16)
 PAPER = replace(GPU, seeds=64, block=64, widths=(3, 6, 12, 24, 48, 96, 192), depths=tuple(range(1, 10)))
-PURE = 0.9
-"""Share of a unit's gradient energy on one part from which on it is pure."""
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
-    """The networks of one size for one block of seeds."""
+    """The networks of one size for one block of seeds, on all targets."""
     return rc.cells(settings, [{"width": w, "depth": d} for d in settings.depths for w in settings.widths])
 
 
-def maker(settings: Settings, width: int, depth: int):
-    return lambda key: rc.StudentMLP(2 * settings.parts, 1, width=width, depth=depth, key=key)
-
-
 def run(cell: rc.Cell, monitor) -> list[dict]:
-    settings, task = cell.settings, rc.sum_of_parts(cell.settings.parts)
+    """All targets and seeds are one population, in which a network's split holds its own target alone."""
+    from recombine.tasks.sums import compositions
+
+    settings, task = cell.settings, compositions(cell.settings.parts, cell.settings.compositions)
+    alone = [rc.Split(task.combinations, np.arange(len(task.combinations)) == i) for i in range(len(task.combinations))]
+    who = [(place, seed) for place in range(len(alone)) for seed in cell.members]
+    keys = rc.member_keys(settings.seed, [seed for _, seed in who])
+
+    def make(key):
+        return rc.StudentMLP(2 * max(settings.parts), 1, width=cell.width, depth=cell.depth, key=key)
+
     trained = rc.population(
         task,
-        rc.Split(task.combinations, np.ones(1, bool)),
-        maker(settings, cell.width, cell.depth),
-        rc.member_keys(settings.seed, cell.members),
+        [alone[place] for place, _ in who],
+        make,
+        keys,
         rc.Recipe(settings.steps, 1, rc.adamw_cosine),
         dials={"learning_rate": settings.learning_rate, "weight_decay": 1e-4},
         monitor=monitor,
         label="networks",
     )
-    x, y = asked(settings)
-    for i, seed in enumerate(cell.members):
-        answers = np.asarray(trained[i].model(x)[0])
-        monitor.recorded(f"networks-{seed}", rc.Record(np.zeros((len(x), 1)), x, y, answers))
-    who = [{"condition": f"{cell.depth} x {cell.width}", **size(cell), "seed": seed} for seed in cell.members]
-    return rc.rows(trained, who, [measured(settings, trained[i].model) for i in range(len(trained))])
+    z = task.combinations[[place for place, _ in who]]
+    x, y = asked(settings, z)
+    last, first = (looked(models, x, z) for models in (trained.model, rc.initial_models(make, keys)))
+    for i, (place, seed) in enumerate(who):
+        monitor.recorded(f"networks-{place}-{seed}", rc.Record(np.zeros((len(x[i]), 1)), x[i], y[i], last.y_hat[i]))
+    missed = ((last.y_hat - y) ** 2).mean(axis=(1, 2)) / y.var(axis=(1, 2))
+    found = [
+        {"missed": float(missed[i]), "pure": float(last.pure[i]), "born": float(first.pure[i])} for i in range(len(who))
+    ]
+    found = [numbers | {"gained": numbers["pure"] - numbers["born"]} for numbers in found]
+    who_is = [{**size(cell, *task.combinations[place].tolist()), "seed": seed} for place, seed in who]
+    return rc.rows(trained, who_is, found)
 
 
-def size(cell: rc.Cell) -> dict[str, float]:
-    """Width and depth, and the share of compositional wirings that the count gives them."""
-    ratio = log_volume_ratio(theory.PURE, cell.width, cell.depth, primitives=cell.settings.parts)
-    return {"width": cell.width, "depth": cell.depth, "log_ratio": ratio}
+def size(cell: rc.Cell, parts: int, steps: int) -> dict[str, Any]:
+    """Target, width, depth, parameters, and the share of compositional wirings that the count gives them."""
+    ratio = theory.log_volume_ratio(theory.PURE, cell.width, cell.depth, primitives=parts, steps=steps)
+    ends = (2 * parts + 2) * cell.width + 1
+    return {
+        "condition": f"{TARGETS[steps]} of {parts} parts, {cell.depth} x {cell.width}",
+        "target": TARGETS[steps],
+        "parts": parts,
+        "width": cell.width,
+        "depth": cell.depth,
+        "parameters": ends + (cell.depth - 1) * (cell.width + 1) * cell.width,
+        "log_ratio": ratio,
+    }
 
 
-def asked(settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """The points at which networks are evaluated, and the sums there."""
-    x, y = rc.sum_of_parts(settings.parts, points=settings.n_eval).sample(np.zeros(1), rc.key(settings.seed, "test"))  # pyrefly: ignore
+def asked(settings: Settings, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points at which each network is evaluated, the same for one target, and the answers there."""
+    import jax
+
+    from recombine.tasks.sums import Composition
+
+    sample = Composition(max(settings.parts), settings.n_eval)
+    x, y = jax.vmap(lambda one: sample(one, rc.key(settings.seed, "test")))(np.asarray(z))
     return np.asarray(x), np.asarray(y)
 
 
-def measured(settings: Settings, model: Any) -> dict[str, float]:
-    """The share of the variance that a network misses, and of its units that are pure: all, and in the last layer."""
-    import jax
-
-    x, y = asked(settings)
-    shares = purity(jax.jacobian(lambda x: list(model(x)[1].values())), x, settings.parts)
-    every, last = np.concatenate(shares), shares[-1]
-    missed = float(((model(x)[0] - y) ** 2).mean() / y.var())
-    pure, pure_last = (float(some.mean()) if some.size else np.nan for some in (every, last))
-    return {"missed": missed, "pure": pure, "pure_last": pure_last}
-
-
-def purity(jacobian, x, parts: int) -> list[np.ndarray]:
-    """For each layer, which of its living units are pure: 1 or 0."""
-    import jax
-
-    found = []
-    for layer in jax.device_get(jax.jit(jax.vmap(jacobian))(x)):
-        energy = (np.asarray(layer) ** 2).mean(axis=0).reshape(layer.shape[1], parts, 2).sum(axis=2)
-        living = energy.sum(axis=1) > 0
-        found.append((energy[living].max(axis=1) >= PURE * energy[living].sum(axis=1)).astype(float))
-    return found
-
-
 def controls(settings: Settings) -> list[dict]:
-    """Made-up layers, whose units read one part each or all alike; and networks of every size, untrained."""
-    import equinox as eqx
-    import jax
+    """Layers made by hand: every unit one part; every unit the sum; parts and, after them, their composition."""
+    import jax.numpy as jnp
 
-    eye = np.kron(np.eye(settings.parts), np.ones((1, 2)))
-    x = np.zeros((2, 2 * settings.parts), np.float32)
+    from recombine.tasks.sums import values
 
-    def share(weights: np.ndarray) -> dict[str, float]:
-        return {"pure": float(purity(lambda _: [np.asarray(weights, np.float32)], x, settings.parts)[0].mean())}
+    def layers(*chosen: Callable) -> Callable:
+        return lambda x: (x[:1], {str(i): jnp.stack(list(one(x))) for i, one in enumerate(chosen)})
 
-    rows = rc.control_rows(share, {"apart": eye, "mixed": np.ones_like(eye)})
-    for cell in cells(replace(settings, seeds=1)):
-        born = rc.initial_models(maker(settings, cell.width, cell.depth), rc.key(settings.seed, "untrained")[None])
-        model = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, born)
-        rows.append({"system": "untrained", "seed": 0, **size(cell), **measured(settings, model)})
+    def parts(x):
+        return values(x, JUDGED)[0][:JUDGED]
+
+    systems = {
+        "apart": (1, layers(parts, parts)),
+        "mixed": (1, layers(lambda x: values(x, JUDGED)[1][:1])),
+        "designed in two steps": (2, layers(parts, lambda x: values(x, JUDGED)[0][-2:-1].repeat(JUDGED))),
+        "composed too early": (1, layers(parts, lambda x: values(x, JUDGED)[0][-2:-1].repeat(JUDGED))),
+    }
+    rows = []
+    for name, (steps, model) in systems.items():
+        z = np.array([[JUDGED, steps]])
+        found = looked(model, asked(settings, z)[0], z)
+        what = {"system": name, "seed": 0, "target": TARGETS[steps], "parts": JUDGED}
+        rows.append(what | {"pure": float(found.pure[0])})
     return rows
 
 
-LEARNT = 0.1
-"""A network has learnt the sum if it misses a tenth of its variance at most."""
+CONTROLS = (
+    rc.reads("apart", "pure", at_least=1.0),
+    rc.reads("designed in two steps", "pure", at_least=1.0),
+    rc.reads("mixed", "pure", at_most=0.0),
+    rc.reads("composed too early", "pure", at_most=0.5),
+)
+COUNT = "volume ratio, figure 6 (our counting)"
+FITS = (by_target(half),)
+RIVALS = {"depth": "the number of layers", "width": "the width", "parameters": "the number of parameters"}
 
 
-def sound(table: pd.DataFrame) -> pd.DataFrame:
-    """Networks that have learnt the sum."""
-    rows = rc.networks(table)
-    return rows[rows["missed"] <= LEARNT]
+def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
+    return rc.Claim(name, says, source, controls=CONTROLS, over="targets", **more)
 
 
-def half(table: pd.DataFrame) -> pd.Series:
-    """By seed, 1 if at least half of its networks have learnt the sum, else 0."""
-    return rc.networks(table).groupby("seed")["missed"].agg(lambda missed: float((missed <= LEARNT).mean() >= 0.5))
-
-
-def from_first_to_last(name: str, other: str) -> dict[str, Any]:
-    """By seed, the share of pure units at the smallest width or depth minus that at the largest, at equal other size.
-
-    Over all sizes of the other kind at which both have learnt the sum; a seed without one does not fit.
-    """
-
-    def effect(table: pd.DataFrame) -> pd.Series:
-        rows, every = sound(table), rc.networks(table)
-        ends = [sorted(every[name].unique())[i] for i in (0, -1)]
-        first, last = (rows[rows[name] == end].set_index(["seed", other])["pure"] for end in ends)
-        return (first - last).dropna().groupby("seed").mean().reindex(sorted(every["seed"].unique()))
-
-    return {"effect": effect, "fits": (half, lambda table: effect(table).notna().astype(float))}
-
-
-CONTROLS = (rc.reads("apart", "pure", at_least=1.0), rc.reads("mixed", "pure", at_most=0.0))
 CLAIMS = (
-    rc.Claim(
+    claim(
         "networks whose compositional wirings are rarer by count have fewer pure units",
-        "Over widths and depths, networks whose compositional wirings are rarer by count have fewer pure units.",
-        "volume ratio, figure 6 (our counting)",
-        effect=rc.correlation_by_seed("log_ratio", "pure", among=sound),
+        "Over widths and depths, training adds fewer pure units where compositional wirings are rarer by count.",
+        COUNT,
+        effect=by_target(follows("log_ratio")),
         above=0.3,
-        unit="rank correlation of the counted log ratio with the share of pure units",
-        fits=(half,),
-        controls=CONTROLS,
+        unit="rank correlation of the counted log ratio with the share of pure units that training adds",
+        fits=FITS,
     ),
-    rc.Claim(
+    *(
+        claim(
+            f"the count says more than {words} alone",
+            f"The counted share ranks networks by their pure units better than {words} alone does.",
+            "ours: a count that says no more than a simpler number is not shown by figure 6",
+            effect=by_target(against(rival)),
+            above=0.1,
+            unit=f"rank correlation of the count at equal {rival} minus that of less {rival} at an equal count",
+            fits=FITS,
+        )
+        for rival, words in RIVALS.items()
+    ),
+    claim(
         "wider networks have fewer pure units",
-        "Of the networks that have learnt the sum, the narrowest have a larger share of pure units than the widest.",
-        "volume ratio, figure 6 (our counting)",
-        **from_first_to_last("width", "depth"),
+        "At equal depth, training adds more pure units at the narrowest width that nine tenths learn at than at the"
+        " widest.",
+        COUNT,
+        effect=by_target(narrowest),
         above=0.05,
-        unit="share of pure units, narrowest minus widest, at equal depth",
-        controls=CONTROLS,
+        unit="share of pure units that training adds, narrowest minus widest",
+        fits=FITS,
     ),
-    rc.Claim(
-        "deeper networks have fewer pure units",
-        "Of the networks that have learnt the sum, the shallowest have a larger share of pure units than the deepest.",
-        "volume ratio, figure 6 (our counting)",
-        **from_first_to_last("depth", "width"),
+    claim(
+        "beyond the target's own depth networks have fewer pure units",
+        "At equal width, training adds more pure units with as many layers as the target has steps than with the most.",
+        f"{COUNT}: the sweet spot",
+        effect=by_target(own_minus_deepest, steps=2),
         above=0.05,
-        unit="share of pure units, shallowest minus deepest, at equal width",
-        controls=CONTROLS,
+        unit="share of pure units that training adds, as many layers as steps minus the deepest",
+        fits=(by_target(half, steps=2),),
+    ),
+    claim(
+        "with fewer layers than steps the target is not learnt",
+        "A target is learnt at more widths with as many layers as it has steps than with one layer less.",
+        f"{COUNT}: the sweet spot",
+        effect=by_target(own_minus_fewer, steps=2),
+        above=0.25,
+        unit="share of widths at which the target is learnt",
+    ),
+    claim(
+        "targets of more primitives leave fewer pure units",
+        "At equal width and depth, training adds more pure units for the fewest primitives than for the most.",
+        "sensitivity to P, figure 9 (our counting)",
+        effect=by_target(fewest_minus_most, parts=None),
+        above=0.05,
+        unit="share of pure units that training adds, fewest parts minus most",
+        fits=(by_target(half, parts=None),),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """The counted ratio over width and depth, the share of pure units of trained networks, and how well they fit."""
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(10.5, 3.4), layout="constrained")
-    places = picture.subplots(1, 3)
-    counted = np.array(
-        [
-            [log_volume_ratio(theory.PURE, w, d, primitives=settings.parts) for w in settings.widths]
-            for d in settings.depths
-        ]
-    )
-    rows = rc.networks(table)
-    panels = {
-        "counted: ln of the share of wirings": counted,
-        "trained: share of pure units, where learnt": grid(settings, sound(rows), "pure"),
-        "variance that is left, all networks": grid(settings, rows, "missed"),
-    }
-    for place, (title, values) in zip(places, panels.items(), strict=True):
-        image = place.imshow(np.where(np.isfinite(values), values, np.nan), origin="lower", aspect="auto")
-        place.set_xticks(range(len(settings.widths)), [str(w) for w in settings.widths])
-        place.set_yticks(range(len(settings.depths)), [str(d) for d in settings.depths])
-        place.set(xlabel="width", ylabel="hidden layers", title=title)
-        known = values[np.isfinite(values)]
-        middle = known.mean() if known.size else np.nan
-        for (i, j), value in np.ndenumerate(values):
-            said = "-" if not np.isfinite(value) else f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
-            dark = np.isfinite(value) and value < middle
-            place.text(j, i, said, ha="center", va="center", fontsize=7, color="white" if dark else "black")
-        picture.colorbar(image, ax=place)
-    return picture
-
-
-def grid(settings: Settings, rows: pd.DataFrame, column: str) -> np.ndarray:
-    """The mean of a column for each depth and width; no number where there is no network."""
-    means = rows.groupby(["depth", "width"])[column].mean()
-    return np.array([[means.get((d, w), np.nan) for w in settings.widths] for d in settings.depths])
+    """Counted ratio, pure units and learning over width and depth; the same against P; and what is judged."""
+    return volume_figure.figure(settings, table, CLAIMS)

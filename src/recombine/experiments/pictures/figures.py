@@ -13,8 +13,6 @@ THUMB = 16
 """Pixels per side of unit maps, and twice as many of pictures, that are kept for a figure."""
 SHOWN = 6
 """Units of a layer that are shown where all would be too many."""
-TOP = 1.5
-"""The largest R that a figure shows; of networks that draw their picture it is below 1.3 in every table."""
 
 
 def looks(model: Any, seed: int, *, weights: int = 4, values: int = 5) -> dict[str, np.ndarray]:
@@ -63,23 +61,45 @@ def same_units(models: list[Any], size: int) -> np.ndarray:
     return np.round(np.clip(shown, -1, 1).astype(float), 2)
 
 
-def dots(
-    axes: Any, rows: Any, column: str, *, by: str, kinds: Sequence[Any], names: Sequence[str] = (), gated: bool = False
-) -> None:
-    """A dot per network: one colour per picture and, side by side, one place per kind.
-
-    If gated, the dots of networks that did not reach the gate are hollow.
-    """
+def dots(axes: Any, rows: Any, column: str, *, by: str, kinds: Sequence[Any], names: Sequence[str] = ()) -> None:
+    """A dot per network: one colour per picture and, side by side, one place per kind."""
     goals = sorted(rows["goal"].unique())
     for k, goal in enumerate(goals):
         for i, kind in enumerate(kinds):
             mine = rows[(rows["goal"] == goal) & (rows[by] == kind)]
-            there = (mine["draws"] == 1) | (not gated)
-            for some, fill in ((mine[there], f"C{k}"), (mine[~there], "none")):
-                x = np.full(len(some), i + 0.6 * ((k + 0.5) / len(goals) - 0.5))
-                axes.plot(x, some[column], "o", color=f"C{k}", markersize=3.5, markerfacecolor=fill)
+            x = np.full(len(mine), i + 0.6 * ((k + 0.5) / len(goals) - 0.5))
+            axes.plot(x, mine[column], "o", color=f"C{k}", markersize=3.5)
         axes.plot([], [], "o", color=f"C{k}", markersize=3.5, label=goal)
     axes.set_xticks(range(len(kinds)), names or kinds, rotation=30, ha="right", fontsize=7)
+
+
+def on_scale(axes: Any, table: Any, score: str, kinds: Sequence[str], *, dense: str, names: Sequence[str] = ()) -> None:
+    """The scale C, 0 dense and 1 designed: a dot per network, the mean and its 95 % interval per kind and picture."""
+    from recombine.experiments.pictures import moments
+
+    goals = moments.pictures(table, dense)
+    for k, goal in enumerate(goals):
+        wide, zero = moments.gap(table, dense, score, goal), moments.of(table, dense, goal)[score].mean()
+        for i, kind in enumerate(kinds):
+            found = moments.of(table, kind, goal)
+            values = (zero - found[score].to_numpy(float)) / wide if len(found) else np.zeros(0)
+            values = values[np.isfinite(values)]
+            x = i + 0.7 * ((k + 0.5) / len(goals) - 0.5)
+            axes.plot(np.full(len(values), x), values, "o", color=f"C{k}", markersize=2, alpha=0.25)
+            if len(values) > 1:
+                axes.plot([x, x], rc.interval(values), color=f"C{k}", linewidth=2)
+                axes.plot(x, values.mean(), "_", color=f"C{k}", markersize=9)
+        axes.plot([], [], "o", color=f"C{k}", markersize=3.5, label=goal)
+    for level in (0, 1):
+        axes.axhline(level, color="black", linestyle=":", linewidth=0.9)
+    axes.set_xticks(range(len(kinds)), names or kinds, rotation=35, ha="right", fontsize=7)
+
+
+def log_scale(axes: Any) -> None:
+    """A logarithmic axis of values, if there is one above 0 to show."""
+    values = [np.asarray(line.get_ydata(), float) for line in axes.get_lines()]
+    if any((one > 0).any() for one in values):
+        axes.set_yscale("log")
 
 
 def lines(axes: Any, values: dict[str, float]) -> None:
@@ -93,26 +113,16 @@ def judged(axes: Any, table: Any, claims: Mapping[str, rc.Claim]) -> None:
     colours = {"holds": rc.plots.GOOD, "fails": rc.plots.BAD, "undecided": rc.plots.NEUTRAL}
     names: list[str] = []
     for label, claim in claims.items():
-        verdict = rc.judge(table, claim)
+        verdict, first = rc.judge(table, claim), len(names)
         for part in verdict.parts or (verdict,):
             axes.plot([part.low, part.high], [len(names)] * 2, color=colours[part.verdict], linewidth=1.2)
             axes.plot(part.effect, len(names), "o", color=colours[part.verdict], markersize=3.5)
             names.append(", ".join(word for word in (label, getattr(part, "name", "")) if word))
         for bound in (claim.above, claim.below):
             if bound is not None:
-                axes.axvline(bound, color="black", linestyle=":", linewidth=0.9)
+                axes.plot([bound] * 2, [first - 0.5, len(names) - 0.5], "k:", linewidth=0.9)
     axes.set_yticks(range(len(names)), names, fontsize=5)
     axes.set_ylim(len(names) - 0.5, -0.5)
-
-
-def without_highest(axes: Any) -> None:
-    """End an axis of R, when all is drawn, below the highest: beside nearly one colour every change is large."""
-    values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
-    beyond, within = int((values > TOP).sum()), values[values <= TOP]
-    if beyond and len(within):
-        axes.set_ylim(within.min() - 0.05, within.max() + 0.05)
-        said = f"{beyond} above {TOP:g}"
-        axes.text(0.98, 0.98, said, transform=axes.transAxes, ha="right", va="top", fontsize=6)
 
 
 def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:

@@ -6,43 +6,128 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.pictures import compare
-from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, error, goals
-from recombine.theory.sparsity import sparsity
-
-_NUMBERS = ("mse", "log_mse", "scored_mse", "draws", "R", "map_zip", "purity", "distinct_share", "participation_ratio")
-UNKNOWN = dict.fromkeys((*_NUMBERS, "even_share", "redundancy", "reached_at"), np.nan)
-"""What a row says of a network that diverged."""
+from recombine.experiments.pictures import moments
+from recombine.experiments.pictures.shared import Goal, PictureSettings, dense, goals
+from recombine.table import NETWORK
 
 
-def described(
-    settings: PictureSettings, goal: Goal, run: Any, who: Sequence[dict], *, monitor: Any, at_end: bool = False
+class Entry(NamedTuple):
+    """A trained network, on the host: who it is, its copies at the rungs and when it reached each, and how it ended."""
+
+    facts: dict[str, Any]
+    model: Any
+    copies: Any
+    steps: np.ndarray
+    loss: float
+    diverged_at: int
+
+
+def entries(run: Any, who: Sequence[dict]) -> list[Entry]:
+    """The networks of a run that kept copies on the ladder; `facts` name their kind and seed."""
+    import jax
+
+    model, copies = jax.device_get((run.model, run.reached))
+
+    def one(stacked: Any, i: int) -> Any:
+        return jax.tree.map(lambda a: a[i], stacked)
+
+    ends = zip(who, run.reached_at, run.losses[:, -1], run.diverged_at, strict=True)
+    return [
+        Entry(facts, one(model, i), one(copies, i), at, float(loss), int(gone))
+        for i, (facts, at, loss, gone) in enumerate(ends)
+    ]
+
+
+def at_moments(
+    settings: PictureSettings, goal: Goal, every: Sequence[Entry], pairs: moments.Kinds, *, monitor: Any
 ) -> list[dict]:
-    """One row per network of a run: who it is, how training ended, and its scores.
+    """One row per network: both scores at the end of training, and at each rung at which its kind is compared.
 
-    Scores are those of the network at the moment when its error was as low as the gate, at which all can be compared;
-    of one that never was, or if all are asked for at their end, those at the end.
+    Which these are follows from errors alone: see `moments.rungs`.
     """
+    import jax
 
-    def one(which: tuple[int, dict]) -> dict[str, Any]:
-        i, facts = which
-        if run.diverged_at[i] >= 0:
-            return UNKNOWN
-        model = run[i].model if at_end else run[i].reached
-        return scored(settings, goal, model, facts["seed"]) | ended(settings, goal, run[i])
+    by_kind: dict[str, list[np.ndarray]] = {}
+    for one in every:
+        by_kind.setdefault(one.facts["kind"], []).append(np.where(one.diverged_at < 0, one.steps, -1))
+    needed = moments.rungs({kind: np.stack(steps) for kind, steps in by_kind.items()}, pairs)
+    jobs: list[tuple[int, float | None, Any]] = []
+    for i, one in enumerate(every):
+        here = [rung for rung in moments.LADDER if rung in needed[one.facts["kind"]]] if one.diverged_at < 0 else []
+        reached = [(k, rung) for k, rung in enumerate(moments.LADDER) if rung in here and one.steps[k] >= 0]
+        jobs += [(i, None, one.model)] if one.diverged_at < 0 else []
+        jobs += [(i, rung, jax.tree.map(lambda a, k=k: a[k], one.copies)) for k, rung in reached]
+    seeds = [every[i].facts["seed"] for i, _, _ in jobs]
+    found = structures(settings, goal, [model for _, _, model in jobs], seeds)
+    if monitor:
+        monitor.measured(len(jobs), len(jobs))
+    scores: list[dict[str, float]] = [{} for _ in every]
+    for (i, rung, _), numbers in zip(jobs, found, strict=True):
+        scores[i] |= numbers if rung is None else {moments.at(s, rung): numbers[s] for s in moments.SCORES}
+    return [row(goal, one, numbers) for one, numbers in zip(every, scores, strict=True)]
 
-    measured = in_threads(one, list(enumerate(who)), monitor=monitor)
-    return rc.rows(run, [{**facts, "goal": goal.name} for facts in who], measured)
+
+def row(goal: Goal, one: Entry, numbers: dict[str, float]) -> dict[str, Any]:
+    """What a table says of a network: NaN of one that diverged."""
+    from recombine.cppn.sweep.structure import NUMBERS
+
+    gone = one.diverged_at >= 0
+    steps = {moments.step(r): np.nan if gone else float(at) for r, at in zip(moments.LADDER, one.steps, strict=True)}
+    known = dict.fromkeys(NUMBERS, np.nan) | numbers
+    end = off(known["mse"]) | {"share_left": known["mse"] / moments.variance(goal.picture)}
+    left = float(sum(np.count_nonzero(w) for w in one.model.weights))
+    who = {"system": NETWORK, **one.facts, "goal": goal.name, "weights": left}
+    return who | {"loss": one.loss, "diverged_at": one.diverged_at} | known | end | steps
 
 
-def ended(settings: PictureSettings, goal: Goal, trained: Any) -> dict[str, Any]:
-    """The error of one network at the end of training, and the update at which it was as low as the gate, or -1."""
-    return off(error(settings, goal, trained.model)) | {"reached_at": int(trained.reached_at)}
+def structures(settings: PictureSettings, goal: Goal, models: Sequence[Any], seeds: Sequence[int]) -> list[dict]:
+    """Both scores of networks of any shapes; those of one shape are scored together."""
+    from recombine.cppn.sweep.structure import structure
+
+    shapes: dict[Any, list[int]] = {}
+    for i, model in enumerate(models):
+        shapes.setdefault((model.mix, tuple(w.shape for w in model.weights)), []).append(i)
+    found: dict[int, dict[str, float]] = {}
+    for mine in shapes.values():
+        some, numbers = [models[i] for i in mine], [seeds[i] for i in mine]
+        scored = structure(some, settings.size, goal.picture, seeds=numbers, weights=settings.n_weights)
+        found |= dict(zip(mine, scored, strict=True))
+    return [found[i] for i in range(len(models))]
+
+
+ANSWERS, ONE_SIZE = 60, 0.5
+"""Weights of which a judge is asked, and by how much each is changed where all changes are of one size."""
+
+
+def answers(settings: PictureSettings, reference: Sequence[Any], models: Sequence[Any]) -> list[dict[str, float]]:
+    """The share of each network's changes that look compositional to a judge, set beside dense networks.
+
+    Secondary: the judge was fitted on evolved networks and trained ones, at changes of equal effect (`yes_matched`)
+    and of one size (`yes_fixed`). A network without changes to ask of has no share.
+    """
+    from recombine.cppn.sweep.classifier import FIXED, MATCHED, share_of_yes
+    from recombine.cppn.sweep.scores import SweptFeatures, swept_features
+    from recombine.cppn.sweep.sweep import every_weight
+
+    found = [{"yes_matched": np.nan, "yes_fixed": np.nan} for _ in models]
+    if not reference:
+        return found
+    for name, (judge, fixed) in {"yes_matched": (MATCHED, None), "yes_fixed": (FIXED, ONE_SIZE)}.items():
+
+        def taken(model: Any, fixed: float | None = fixed) -> SweptFeatures:
+            where = every_weight(model, min(ANSWERS, settings.n_weights), settings.seed)
+            return swept_features(model, where, settings.size, fixed=fixed)[0]
+
+        every = in_threads(taken, [*reference, *models])
+        dense = SweptFeatures(*(np.concatenate(a) for a in zip(*every[: len(reference)], strict=True)))
+        for one, features in zip(found, every[len(reference) :], strict=True):
+            one[name] = share_of_yes(judge, features, dense) if len(dense.rank) > 1 and len(features.rank) else np.nan
+    return found
 
 
 def off(mse: float) -> dict[str, float]:
@@ -76,25 +161,6 @@ def one_core_each() -> AbstractContextManager:
     return threadpool_limits(1, "blas")
 
 
-def scored(settings: PictureSettings, goal: Goal, model: Any, seed: int, taken: Any = None) -> dict[str, Any]:
-    """How well a network draws its goal, and how designed it is: a row's numbers, never one alone.
-
-    `draws` says whether its error is as low as the gate. From features that were taken of it, if given.
-    """
-    from recombine.cppn.prune.magnitude import alive, count
-    from recombine.cppn.sweep.scores import score
-
-    mse = error(settings, goal, model)
-    found = score(model, settings.size, weights=settings.n_weights, seed=seed, taken=taken)
-    by_layer = {name: np.asarray(found.pop(name)) for name in ("redundancy_by_layer", "map_zip_by_layer")}
-    layers = by_layer["redundancy_by_layer"]
-    found["redundancy"] = float(layers[np.isfinite(layers)].mean()) if np.isfinite(layers).any() else np.nan
-    fit = off(mse) | {"scored_mse": mse, "draws": float(mse <= (1 + compare.SLACK) * compare.GATE)}
-    live = sparsity([np.asarray(w) for w in model.weights])["live_links"]
-    size = {"weights": float(count(model)), "live": float(live), "alive": float(alive(model)[2])}
-    return fit | size | found | by_layer
-
-
 def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
     """A network at its initial weights."""
     import jax
@@ -104,18 +170,40 @@ def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
 
 
 def controls(settings: PictureSettings, make: Callable[[Goal], Callable[[Any], Any]] = dense) -> list[dict]:
-    """For each picture, scored alike: the designed network, the same rotated (it draws the same), one untrained."""
+    """For each picture, scored alike, networks whose answer is known.
+
+    The designed network; the same rotated (it renders the same); the same with a faint wave over its picture; a dense
+    network and the designed wiring at initial weights.
+    """
     from recombine.cppn.sweep import rotate
 
     rows = []
     for goal in goals(settings).values():
-        rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation"))
-        systems = {"designed": goal.model, "rotated": rotated, "untrained": untrained(settings, make(goal))}
+        newborn = untrained(settings, make(goal))
+        systems = {
+            "designed": goal.model,
+            "rotated": rotate.rotated(goal.model, rc.key(settings.seed, "rotation")),
+            "rippled": goal.rippled,
+            "untrained": newborn,
+            "untrained wiring": fresh_wiring(settings, goal),
+        }
         rows += known_rows(settings, goal, systems)
     return rows
 
 
-def known_rows(settings: PictureSettings, goal: Goal, systems: dict[str, Any], **facts: Any) -> list[dict]:
+def fresh_wiring(settings: PictureSettings, goal: Goal) -> Any:
+    """The designed wiring at initial weights, copies at one."""
+    from recombine.cppn.prune.rewire import wired
+
+    wiring = [np.asarray(w) for w in goal.model.weights]
+    return wired(untrained(settings, dense(goal)), wiring, copies_at_one=True, by_fan_in=True)
+
+
+def known_rows(settings: PictureSettings, goal: Goal, systems: dict[str, Any]) -> list[dict]:
     """One row per system whose answer is known, scored as networks are."""
-    facts = {"goal": goal.name, **facts}
-    return rc.control_rows(lambda model: facts | scored(settings, goal, model, settings.seed), systems)
+
+    def measure(model: Any) -> dict[str, Any]:
+        (found,) = structures(settings, goal, [model], [settings.seed])
+        return {"goal": goal.name} | found | off(found["mse"])
+
+    return rc.control_rows(measure, systems)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.pictures import compare
 from recombine.experiments.seeds import Seeded
 
 
@@ -23,6 +22,8 @@ class PictureSettings(Seeded):
     """designed pictures to draw"""
     artifacts: str = ""
     """folder with evolved networks (see `recombine import`), whose pictures are drawn as well"""
+    evolved: tuple[str, ...] = ()
+    """names of the evolved networks that are taken from the folder; all of them, if none is named"""
     size: int = 32
     """pixels per side"""
     steps: int = 3000
@@ -57,6 +58,8 @@ class Goal(NamedTuple):
     model: Any
     picture: np.ndarray
     trained: Any
+    rippled: Any = None
+    """the same network with a faint wave over its picture"""
 
 
 @cache
@@ -79,6 +82,9 @@ def flat(picture: np.ndarray) -> bool:
 def _artifacts(settings: PictureSettings) -> list[Any]:
     """The evolved networks in the folder that was named."""
     found = rc.artifacts(settings.artifacts, {}) if settings.artifacts else []
+    if settings.artifacts and (unknown := set(settings.evolved) - {artifact.name for artifact in found}):
+        raise rc.UserError(f"{settings.artifacts} has no network called {min(unknown)}")
+    found = [artifact for artifact in found if not settings.evolved or artifact.name in settings.evolved]
     if both := {artifact.name for artifact in found} & set(settings.targets):
         raise rc.UserError(f"{settings.artifacts} has a network called {min(both)}, as a designed picture is")
     return found
@@ -87,7 +93,7 @@ def _artifacts(settings: PictureSettings) -> list[Any]:
 def _goal(name: str, genome: Any, size: int, *, evolved: bool = False, trained: Path | None = None) -> Goal:
     model = rc.network(genome)
     other = rc.load_network(trained, model.mix)[0] if trained else None
-    return Goal(name, evolved, model, rc.render(model, size), other)
+    return Goal(name, evolved, model, rc.render(model, size), other, rc.network(rc.designed.rippled(genome)))
 
 
 def dense(goal: Goal, *, mix: Any = None, depth: int | None = None, scale: float = 1.0) -> Callable[[Any], Any]:
@@ -119,18 +125,22 @@ def train(
     monitor: Any,
     label: str,
     names: Sequence[str] = (),
+    until: tuple[float, ...] | None = None,
 ):
     """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
 
-    Where several networks have one seed, each has a name. Each may have a learning rate of its own.
+    Where several networks have one seed, each has a name. Each may have a learning rate of its own. A copy is kept of
+    each network at the first error as low as each of `until`.
     """
+    from recombine.cppn.sweep.sweep import forward
+
     task = drawing(settings, goal.name)
     run = rc.population(
         task,
         rc.Split(task.combinations, np.ones(1, bool)),
         make,
         rc.member_keys(settings.seed, seeds),
-        rc.Recipe(steps or settings.steps, 1, optimiser or rc.unit_adam, until=compare.GATE),
+        rc.Recipe(steps or settings.steps, 1, optimiser or rc.unit_adam, until=until),
         dials={"learning_rate": settings.learning_rate if rates is None else np.array(rates)},
         start=start,
         monitor=monitor,
@@ -138,7 +148,7 @@ def train(
     )
     x, y = rc.grid(settings.size)[None], goal.picture.reshape(1, -1, 3)
     for i, name in enumerate(names or [f"{label}-{seed}" for seed in seeds]) if monitor else ():
-        y_hat = rc.render(run[i].model, settings.size).reshape(1, -1, 3)
+        y_hat = np.asarray(forward(run[i].model, settings.size)[0])[None]
         monitor.recorded(name, rc.Record(np.zeros((1, 1)), x, y, y_hat))
     return run
 
@@ -154,11 +164,11 @@ def size(run: Any) -> int:
 
 
 def stacked(models: Sequence[Any]) -> Any:
-    """Networks of equal shapes as one population's."""
+    """Networks of equal shapes as one population's; put together on the host, where hundreds of them cost nothing."""
     import jax
     import jax.numpy as jnp
 
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(a) for a in leaves])), *models)
 
 
 def error(settings: PictureSettings, goal: Goal, model: Any) -> float:

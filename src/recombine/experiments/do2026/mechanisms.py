@@ -1,0 +1,250 @@
+"""Do flatness, noise and interference set compositional picture networks apart, as the paper's theory says?
+
+Figure 7 names three mechanisms that would lead training to compositional networks: volume, flatness and noise; figure 8
+and the abstract have feature interference. Measured here on trained networks: dense ones, the same pruned by similarity
+(SP, by units) or at random, and dense ones of as many weights; the designed, a rotated and an untrained network beside
+them. Flatness is the trace of the loss's Hessian (Hutchinson), for equal moves of all weights and for moves relative to
+each; noise is what noise of a twentieth in all weights does to the picture. Networks are compared at the end and at one
+error that nearly all of them reach. The theorems could not be read: bounds on interference are our reconstruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.do2026 import pruning
+from recombine.experiments.do2026.basins import at_moments, measured
+from recombine.experiments.do2026.prunings import DENSE, NARROW, RANDOM, SIMILAR, after
+from recombine.experiments.do2026.rounds import Case, alive, pruned, retrained, who
+from recombine.experiments.pictures import figures, moments, scoring, shared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SP, MASK, SMALL = (after(method, 1) for method in (SIMILAR, RANDOM, NARROW))
+KINDS = {DENSE: "dense", MASK: "random", SMALL: "narrow", SP: "SP"}
+"""The kinds of networks, and what columns call them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(pruning.Settings):
+    shares: tuple[float, ...] = (0.33,)
+    """weights left after pruning, as a share of all, where the paper names no number"""
+    probes: int = 32
+    """random directions and draws of noise"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_positive("probes")
+        if len(self.shares) > 1:
+            raise rc.UserError(f"networks are pruned once here, got shares {self.shares}")
+
+
+QUICK = Settings(**shared.QUICK, retraining=10, probes=4)
+LAPTOP = Settings(seeds=6, block=6, size=24, steps=2000, retraining=2000, probes=16)
+GPU = Settings(evolved=("skull", "butterfly"), seeds=20, block=20, size=64, steps=12_000, retraining=10_000, probes=64)
+PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000)
+
+cells = shared.cells
+
+
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    import jax
+
+    settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
+    make = shared.dense(goal)
+    born = jax.device_get(rc.initial_models(make, rc.member_keys(settings.seed, cell.members)))
+    firsts = [jax.tree.map(lambda a, i=i: a[i], born) for i in range(len(cell.members))]
+    case, ladder = Case(cell, goal, make, firsts, monitor), moments.until(goal.picture)
+    dense = shared.train(settings, goal, make, cell.members, until=ladder, monitor=monitor, label="dense")
+    every = scoring.entries(dense, [who(case, DENSE, 0, seed) for seed in cell.members])
+    (target,) = pruning.targets(settings, goal, shared.size(dense))[:1]
+    every += retrained(case, pruned(case, dict.fromkeys((SIMILAR, RANDOM), alive(every)), target), 1)
+    every += pruning.narrow(case, target)
+    return at_moments(settings, goal, every, equal=common(every), probes=settings.probes)
+
+
+def common(every: list[scoring.Entry]) -> int | None:
+    """The place on the ladder of the lowest error that nearly all networks of every kind reach, none too soon."""
+    steps = {kind: np.stack([e.steps for e in every if e.facts["kind"] == kind]) for kind in KINDS}
+    found = moments.rung(*steps.values())
+    return None if found is None else moments.LADDER.index(found)
+
+
+def controls(settings: Settings) -> list[dict]:
+    """For each picture the designed network, the same rotated, and a dense one untrained; a known quadratic loss."""
+    from recombine.cppn.sweep import rotate
+
+    rows = [{"system": "quadratic", "seed": 0, "trace": quadratic()}]
+    for goal in shared.goals(settings).values():
+        rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation"))
+        newborn = scoring.untrained(settings, shared.dense(goal))
+        systems = {"designed": goal.model, "rotated": rotated, "untrained": newborn}
+        found = measured(settings, goal, list(systems.values()), probes=settings.probes)
+        for name, one in zip(systems, found, strict=True):
+            rows.append({"system": name, "seed": 0, "goal": goal.name} | one)
+    return rows
+
+
+def quadratic() -> float:
+    """The trace, as it is measured, of a loss whose Hessian has the trace 10."""
+    import jax.numpy as jnp
+
+    from recombine.theory.flatness import hessian_trace, there
+
+    weights, curved = jnp.ones(4), jnp.arange(1.0, 5.0)
+    return float(hessian_trace(lambda w: 0.5 * jnp.sum(curved * w**2), weights, there(weights), rc.key(0, "probes"))[0])
+
+
+Columns = Callable[["pd.DataFrame", str, str], dict[str, Any]]
+"""From a table, a kind and a picture to effects by seed, each with a name."""
+
+
+def by_kind(kinds: Mapping[str, str], columns: Columns) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """An effect with a column "kind, picture: name" for each kind, picture and name."""
+    import pandas as pd
+
+    def effect(table: pd.DataFrame) -> pd.DataFrame:
+        found = {}
+        for kind, words in kinds.items():
+            for picture in moments.pictures(table, kind, SP):
+                named = columns(table, kind, picture).items()
+                found |= {f"{words}, {picture}: {name}": numbers for name, numbers in named}
+        return pd.DataFrame(found)
+
+    return effect
+
+
+def above_sp(measures: Mapping[str, str]) -> dict[str, Any]:
+    """What a claim needs that measures of each other kind are larger than those of SP, at both moments."""
+
+    def columns(table: pd.DataFrame, kind: str, picture: str) -> dict[str, Any]:
+        one, other = moments.of(table, kind, picture), moments.of(table, SP, picture)
+        return {
+            f"{words} {when}": one[name + moment] - other[name + moment]
+            for name, words in measures.items()
+            for moment, when in MOMENTS.items()
+        }
+
+    def fits(table: pd.DataFrame, kind: str, picture: str) -> dict[str, Any]:
+        every = columns(table, kind, picture)
+        sound = (moments.of(table, kind, picture)["mse"] + moments.of(table, SP, picture)["mse"]).notna()
+        ends = {name: sound.astype(float).where(sound) for name in every}
+        equal = {name: e.notna().astype(float).where(sound) for name, e in every.items() if moments.EQUAL in name}
+        return ends | equal
+
+    return {"effect": by_kind(RIVALS, columns), "fits": (by_kind(RIVALS, fits),), **GROUPS}
+
+
+def above_designed(measures: Mapping[str, str]) -> dict[str, Any]:
+    """What a claim needs that measures of dense networks are larger than that of the designed one."""
+
+    def columns(table: pd.DataFrame, kind: str, picture: str) -> dict[str, Any]:
+        rows = moments.of(table, kind, picture)
+        return {n: rows[m] - moments.reading(table, "designed", m, picture) for m, n in measures.items()}
+
+    return {"effect": by_kind({DENSE: "dense"}, columns), "over": "pictures", "agree": True}
+
+
+MOMENTS = {"": moments.END, "_equal": moments.EQUAL}
+RIVALS = {kind: words for kind, words in KINDS.items() if kind != SP}
+GROUPS: dict[str, Any] = {"over": "rivals and pictures", "agree": True}
+TRACES = {"log_trace": "equal moves", "log_relative": "relative moves"}
+NOISE = {"log_noise": "noise"}
+DECADE, COS = 0.1, 0.05
+"""The least differences: a factor of 1.26, and a twentieth of the range of a cosine."""
+BOUNDED = float(np.log10(2.0))
+"""Features lie within [-1, 1], so that no error exceeds 2: a bound above that says nothing."""
+CONTROLS = (
+    rc.reads("quadratic", "trace", at_least=9.99, at_most=10.01),
+    rc.Check(
+        "mean squared error of designed networks, largest", lambda t: read(t, "designed", "mse").max(), at_most=1e-6
+    ),
+    rc.Check("layers that respect the Welch bound, least network", lambda t: t["respected"].min(), at_least=1.0),
+)
+
+
+def read(table: pd.DataFrame, system: str, column: str) -> pd.Series:
+    """What a measure reads of a system whose answer is known, by picture."""
+    return rc.pick(table, system=system).set_index("goal")[column]
+
+
+def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
+    return rc.Claim(name, says, source, controls=CONTROLS, **more)
+
+
+FIGURE_7 = "figure 7: mechanisms that bias training to the compositional basin (measures are ours)"
+CLAIMS = (
+    claim(
+        "the designed network lies in a flatter place than dense networks",
+        "The trace of the loss's Hessian is smaller at the designed network than at trained dense ones, for equal and"
+        " for relative moves of the weights.",
+        FIGURE_7,
+        **above_designed(TRACES),
+        above=DECADE,
+        unit="log10 of the trace, dense over designed",
+    ),
+    claim(
+        "noise in the weights shows less in the designed network than in dense ones",
+        "Noise of a twentieth in all weights changes the picture of the designed network less.",
+        FIGURE_7,
+        **above_designed(NOISE),
+        above=DECADE,
+        unit="log10 of the mean squared change, dense over designed",
+    ),
+    claim(
+        "SP leaves networks in flatter places",
+        "After SP the trace of the loss's Hessian is smaller than of dense, randomly pruned and narrow networks.",
+        FIGURE_7,
+        **above_sp(TRACES),
+        above=DECADE,
+        unit="log10 of the trace, rival over SP",
+    ),
+    claim(
+        "after SP noise in the weights shows less",
+        "After SP the same noise changes the picture less than of dense, randomly pruned and narrow networks.",
+        FIGURE_7,
+        **above_sp(NOISE),
+        above=DECADE,
+        unit="log10 of the mean squared change, rival over SP",
+    ),
+    claim(
+        "SP makes unit maps of a layer more orthogonal",
+        "After SP two unit maps of a layer have a smaller |cos| than in dense, randomly pruned and narrow networks.",
+        "figure 8",
+        **above_sp({"overlap": "mean |cos|"}),
+        above=COS,
+        unit="mean |cos| of two unit maps of a layer, rival minus SP",
+    ),
+    claim(
+        "the bound on compounded interference says something of trained networks",
+        "By our reconstruction, interference that compounds over all layers is bounded below the range of features.",
+        "the abstract: interference bounds (our reconstruction)",
+        effect=by_kind(KINDS, lambda t, kind, picture: {"bound": moments.of(t, kind, picture)["log_compounded"]}),
+        below=BOUNDED,
+        over="kinds and pictures",
+        unit="log10 of the bound; features lie within 2 of each other",
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """What theory says by kind of network, a dot each; lines are designed networks; and what is judged."""
+    rows, shown = rc.networks(table), {**TRACES, **NOISE, "overlap": "mean |cos| of maps", "log_compounded": "bound"}
+    picture, axes = rc.plots.panels(rows=2, columns=5, side=3.6)
+    for place, (column, title) in zip(axes[0], shown.items(), strict=True):
+        figures.dots(place, rows, column, by="kind", kinds=list(KINDS), names=list(KINDS.values()))
+        figures.lines(place, read(table, "designed", column).to_dict())
+        place.set_title(title if column == "overlap" else f"log10, {title}")
+    axes[0, 0].legend(fontsize=6, frameon=False)
+    short = ("flat, designed", "noise, designed", "flat, SP", "noise, SP", "maps, SP", "bound")
+    named = list(zip(short, CLAIMS, strict=True))
+    for place, some in zip(axes[1], (named[:2], named[2:3], named[3:4], named[4:5], named[5:]), strict=True):
+        figures.judged(place, table, dict(some))
+        place.set(title="as judged", xlabel="difference of |cos|" if some == named[4:5] else "decades")
+    return picture
