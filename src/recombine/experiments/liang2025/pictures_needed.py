@@ -20,8 +20,8 @@ GOAL = 0.9
 """the share of answers that must be right"""
 BOX = 0.6
 """side of the central box over that of the grid: the largest of the release, and about that of the paper's hole"""
-DRAWS = 10
-"""training sets over which a control's accuracy is averaged"""
+DRAWS, POINTS = 5, 16
+"""training sets over which a control's accuracy is averaged, and numbers of pictures that it is tried with"""
 WHOLE = "whole"
 BUMPS, OUTSIDE, STRIPES = "bumps", "bumps outside the box", "stripes"
 TOLERANCES = {"nearest": 0.5, "0.6": 0.6, "1": 1.0}
@@ -140,7 +140,7 @@ def exponents(rows: pd.DataFrame, ruler: str) -> pd.Series:
 def solver(settings, side: int, kind: str, rule) -> dict:
     """The columns of a system that is right by a rule, averaged over DRAWS training sets of each size."""
     task, places = (make(side, settings.law, settings.seed) for make in (pictures, asked))
-    inside, numbers = in_box(places, side), sizes(kind, side, settings.law, settings.sizes)
+    inside, numbers = in_box(places, side), sizes(kind, side, settings.law, POINTS)
 
     def mean(size: int) -> dict[str, float]:
         keys = [rc.key(settings.seed, rule.__name__, side, size, i) for i in range(DRAWS)]
