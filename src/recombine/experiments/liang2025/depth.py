@@ -192,7 +192,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, label in zip(axes[1:, 0], (*ROWS, "placed exactly"), strict=True):
         place.set_ylabel(label)
     figure.colorbar(image, ax=axes[0, -1], label="log10 of the volume\nof the picture")
-    said = "Red: trained, one line per network; grey: untrained. Full: exact derivatives; dashed: finite differences"
+    said = "Red: one line per network; grey: untrained.\nFull: exact derivatives; dashed: finite differences"
     figure.suptitle(said, fontsize=10)
     return figure
 

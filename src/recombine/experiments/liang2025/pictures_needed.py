@@ -50,10 +50,12 @@ def pictures(side: int, law: str, seed: int) -> rc.Task:
 
 @cache
 def asked(side: int, law: str, seed: int) -> np.ndarray:
-    """The bumps that a network is asked for: every cell, or one place in each cell, drawn once."""
+    """The bumps that a network is asked for: every cell, or about a thousand places, as many in each cell."""
     cells = np.stack(np.meshgrid(*[np.arange(side)] * 2, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float32)
-    moved = rc.rng(seed, "asked", side).uniform(-0.5, 0.5, cells.shape)
-    return cells if law == WHOLE else (cells + moved).astype(np.float32)
+    if law == WHOLE:
+        return cells
+    cells = np.tile(cells, (max(1, 1024 // side**2), 1))
+    return (cells + rc.rng(seed, "asked", side).uniform(-0.5, 0.5, cells.shape)).astype(np.float32)
 
 
 def in_box(places: np.ndarray, side: int) -> np.ndarray:
