@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.train.optimizers import adamw_stopping
 
 DIALS = {"learning_rate": jnp.asarray(1.0)}
 MAKERS = {"unit_adam": rc.unit_adam, "muon": rc.muon, "muon, 20 steps": partial(rc.muon, newton=20)}
@@ -76,3 +77,17 @@ def test_a_stacked_population_is_still_trained_by_muon():
         values = np.linalg.svd(step)[1]
         assert values.max() < 1.4
         assert values[:3].min() > 0.1  # Adam's first step is +-1 everywhere, of rank one or nearly so
+
+
+def test_a_member_that_stops_early_is_the_one_that_was_trained_for_less():
+    task = rc.bumps(8, rc.local_bump(8))
+    keys, whole = rc.member_keys(0, (0, 0)), rc.Split(task.combinations, np.ones(64, bool))
+    make = partial(rc.MLPDecoder, 16, 8, width=4, depth=1)
+    dials = {"stop": jnp.array([3.0, 6.0])}
+    both = rc.population(
+        task, whole, lambda k: make(key=k), keys, rc.Recipe(6, 4, adamw_stopping, chunks=1), dials=dials
+    )
+    short = rc.population(task, whole, lambda k: make(key=k), keys, rc.Recipe(3, 4, chunks=1))
+    early, late = np.asarray(both.model.read_out.weight)
+    assert np.allclose(early, short.model.read_out.weight[0], atol=1e-6)
+    assert not np.allclose(early, late, atol=1e-6)

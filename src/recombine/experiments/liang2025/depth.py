@@ -36,9 +36,9 @@ class Settings(shared.HoleSettings):
     """channels of the convolutional decoders"""
     mlp_width: int = 256
     """units of a hidden layer of the MLPs"""
-    steps: int = 600
+    steps: int = 1000
     """updates of each convolutional decoder"""
-    mlp_steps: int = 1500
+    mlp_steps: int = 4000
     """updates of an MLP that is trained until it fits; its learning rate falls along a cosine"""
     released_steps: int = 300
     """updates of an MLP as released, at a constant rate"""
@@ -59,12 +59,12 @@ class Settings(shared.HoleSettings):
 
 _TINY = {"size": 8, "low": 2, "high": 5, "rim": 1, "width": 4, "mlp_width": 8, "steps": 20}
 QUICK = Settings(seeds=2, cnn_depths=(2,), mlp_depths=(3,), mlp_steps=20, released_steps=10, **_TINY)
-LAPTOP = Settings(batch=16)
+LAPTOP = Settings(seeds=8, block=8, batch=16)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "learning_rate": 1e-3, "mlp_learning_rate": 1e-3}
-RELEASE = {"steps": 3150, "released_steps": 1260, "cosine": False} | FULL
-GPU = Settings(seeds=10, block=10, mlp_steps=20_000, cnn_depths=(2, 4, 6, 10), mlp_depths=(3, 5, 7), **RELEASE)
+RELEASE = {"steps": 3150, "released_steps": 1260, "cosine": False}
+GPU = Settings(seeds=10, block=10, mlp_steps=20_000, cnn_depths=(2, 4, 6, 10), mlp_depths=(3, 5, 7), **RELEASE, **FULL)
 _EVERY = {"cnn_depths": tuple(range(2, 11)), "mlp_depths": tuple(range(3, 8))}
-PAPER = Settings(seeds=20, block=10, mlp_steps=50_000, **_EVERY, **RELEASE)
+PAPER = Settings(seeds=20, block=10, mlp_steps=50_000, **_EVERY, **RELEASE, **FULL)
 EXACT = ("hole_depth", "factorisation", "additive")
 DIFFERENCES = ("hole_depth_fd", "factorisation_fd", "probe")
 """By finite differences, as the release takes them; and a probe fitted outside the hole and scored in it."""
