@@ -60,9 +60,9 @@ class Settings(Seeded):
 
 QUICK = Settings(seeds=2, sides=(8, 12), sizes=4, width=8, depth=1, steps=20)
 LAPTOP = Settings()
-RELEASED = {"network": "CNN", "depth": 8}
-GPU = Settings(block=5, sides=(12, 16, 20, 28), sizes=7, steps=1000, width=32, **RELEASED)
-PAPER = Settings(seeds=20, block=2, sides=(24, 28, 32, 36, 40), sizes=12, steps=5000, width=128, **RELEASED)
+GPU = Settings(block=5, sides=(12, 16, 20, 28), sizes=7, steps=1000, network="CNN", depth=8, width=32)
+_LARGE = (24, 28, 32, 36, 40)
+PAPER = Settings(seeds=20, block=2, sides=_LARGE, sizes=12, steps=5000, network="CNN", depth=8, width=128)
 _MLP = {"network": "MLP", "width": 256, "depth": 2, "steps": 2000}
 
 VARIANTS = (
@@ -113,8 +113,8 @@ def train(cell: rc.Cell, who: list[tuple[str, int, int]], monitor):
 
 def answers(settings: Settings, side: int, models) -> list[rc.Record]:
     """What each network does on the bumps that it is asked for."""
-    task, places = (make(side, settings.law, settings.seed) for make in (needed.pictures, needed.asked))
-    return rc.records(models, task, places, key=rc.key(settings.seed, "test"))
+    where = side, settings.law, settings.seed
+    return rc.records(models, needed.pictures(*where), needed.asked(*where), key=rc.key(settings.seed, "test"))
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:

@@ -141,7 +141,7 @@ def exponents(rows: pd.DataFrame, ruler: str) -> pd.Series:
 
 def solver(settings, side: int, kind: str, rule) -> dict:
     """The columns of a system that is right by a rule, averaged over DRAWS training sets of each size."""
-    task, places = (make(side, settings.law, settings.seed) for make in (pictures, asked))
+    task, places = pictures(side, settings.law, settings.seed), asked(side, settings.law, settings.seed)
     inside, numbers = in_box(places, side), sizes(kind, side, settings.law, POINTS)
 
     def mean(size: int) -> dict[str, float]:
