@@ -68,7 +68,7 @@ VARIANTS = (
     rc.Variant(
         "width 32", "The paper names no width here; this one lies between those of our tiers.", width=32, **FEWER
     ),
-    looks(100, "An early look, when the stripes are just being learnt."),
+    looks(100, "Fifty passes over the 56 stripes alone are 100 updates."),
     looks(400, "The released scripts that count data train for at most 400 updates."),
     looks(1260, "The released script that is named for stripes trains for 1,260 updates, on bumps."),
     looks(12_500, "The released script of the superposition trains for 12,500 updates."),

@@ -95,6 +95,24 @@ def swells(kind: str, ends: str, where: str, place: int) -> rc.Claim:
     )
 
 
+def turned(name: str, says: str, first: tuple[str, str], second: tuple[str, str]) -> rc.Claim:
+    """What the derivative or the length of training does to the swelling of the last hidden layer."""
+
+    def swelling(kind: str, ends: str):
+        return by_depth(kind, figures.layer(f"hole_depth{ends}", LAST))
+
+    return rc.Claim(
+        name,
+        says,
+        "our contrast, of one choice of the release",
+        effect=lambda t: swelling(*first)(t) - swelling(*second)(t),
+        above=0.05,
+        unit="decades of volume in the hole over the donut, last hidden layer, one protocol minus the other",
+        controls=VOLUME,
+        over="depths",
+    )
+
+
 def loses(kind: str, ends: str, since: str = "") -> rc.Claim:
     return rc.Claim(
         f"MLPs lose more factorisation than CNNs{since and ', beyond untrained ones'}: {kind}, {HOW[ends]}",
@@ -141,6 +159,18 @@ CLAIMS = (
     *(swells(kind, ends, "last hidden layer", LAST) for kind in (SHORT, LONG) for ends in HOW),
     swells(SHORT, "_fd", "first hidden layer", FIRST),
     swells(LONG, "", "first hidden layer", FIRST),
+    turned(
+        "finite differences swell the hole of MLPs as released (ours)",
+        "As released, finite differences read more volume in the hole of the same MLPs than exact derivatives do.",
+        (SHORT, "_fd"),
+        (SHORT, ""),
+    ),
+    turned(
+        "longer training shrinks the hole of MLPs, by finite differences (ours)",
+        "By finite differences the hole of an MLP swells less when it is trained until it fits than as released.",
+        (SHORT, "_fd"),
+        (LONG, "_fd"),
+    ),
     loses(SHORT, "_fd"),
     loses(LONG, ""),
     loses(LONG, "", "training"),
