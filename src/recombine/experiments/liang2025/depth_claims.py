@@ -108,6 +108,7 @@ def turned(name: str, says: str, first: tuple[str, str], second: tuple[str, str]
         effect=lambda t: swelling(*first)(t) - swelling(*second)(t),
         above=0.05,
         unit="decades of volume in the hole over the donut, last hidden layer, one protocol minus the other",
+        fits=fits(second[0]),
         controls=VOLUME,
         over="depths",
     )
