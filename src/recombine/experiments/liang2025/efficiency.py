@@ -169,10 +169,13 @@ def figure(settings: Settings, table: pd.DataFrame):
         for place, ruler in enumerate(RULERS):
             found = needed.exponents(rows, ruler)
             axes[0, 1].plot([place] * len(found), found, "o", color=colour, alpha=0.6, markersize=4)
+            if missing := int(found.isna().sum()):
+                height = 4.8 if kind == BUMPS else 4.5
+                axes[0, 1].text(place, height, f"{missing} none", color=colour, fontsize=6, ha="center")
     _known(axes[0], settings, table)
     axes[0, 0].set(title=f"needed for {needed.GOAL:.0%}\n({said(PRIMARY)})", xlabel="side N", ylabel="pictures needed")
     axes[0, 1].set_xticks(range(len(RULERS)), [said(ruler).replace(", ", ",\n") for ruler in RULERS], rotation=90)
-    axes[0, 1].set(title="exponent by ruler", ylabel="exponent over the side", ylim=(0, 4))
+    axes[0, 1].set(title="exponent by ruler", ylabel="exponent over the side", ylim=(0, 5))
     axes[0, 1].axhline(3, color=plots.NEUTRAL, linewidth=0.8)
     for axis, kind, colour in zip(axes[0, 2:], (BUMPS, STRIPES), (plots.BAD, plots.GOOD), strict=True):
         for i, side in enumerate(settings.sides, start=1):
@@ -182,7 +185,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             axis.lines[-1].set_label(f"N = {side}")
         axis.axhline(needed.GOAL, color=plots.NEUTRAL, linestyle=":")
         axis.set(ylim=(-0.03, 1.03), title=f"{kind}: right ({said(PRIMARY)})", xlabel="pictures shown")
-    for axis in axes[0]:
+    for axis in axes[0, [0, 2, 3]]:
         axis.legend(fontsize=7, frameon=False)
     return figure
 
