@@ -160,7 +160,7 @@ def untrained(settings: Settings, kind: str, depth: int) -> dict:
     return who | shared.measures(settings, answer, known) | by_layer(settings, model)
 
 
-CLAIMS = depth_claims.CLAIMS
+CLAIMS = depth_claims.STATED
 
 ROWS = {
     "volume, hole less donut\n(decades)": (("hole_depth", "hole_depth_fd"), (-3.0, 1.0)),

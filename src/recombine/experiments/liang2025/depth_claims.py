@@ -143,7 +143,7 @@ def falls(kind: str, source: str) -> rc.Claim:
     )
 
 
-CLAIMS = (
+STATED = (
     collapse("in the last hidden layer", LAST, -0.3),
     collapse("at the picture", PICTURE, -0.6),
     rc.Claim(

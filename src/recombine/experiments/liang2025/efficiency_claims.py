@@ -52,7 +52,7 @@ def cubic(ruler: str) -> rc.Claim:
     )
 
 
-CLAIMS = (
+STATED = (
     *(cubic(ruler) for ruler in (PRIMARY, *(r for r in RULERS if r != PRIMARY))),
     claim(
         "stripes alone need about N pictures",

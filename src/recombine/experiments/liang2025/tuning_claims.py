@@ -80,7 +80,7 @@ def flat(column: str) -> rc.Check:
     return rc.Check(says, lambda t: float(fall(column, "untrained")(t).iloc[0]), -0.05, 0.05)
 
 
-CLAIMS = (
+STATED = (
     rc.Claim(
         "the first hidden layer adds x and y up (the paper)",
         "With stripes in training, nine tenths of the first hidden layer's variance are sums over x and y. (Before"
