@@ -177,7 +177,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     _known(axes[0], settings, table)
     axes[0, 0].set(title=f"needed for {needed.GOAL:.0%}\n({said(PRIMARY)})", xlabel="side N", ylabel="pictures needed")
     axes[0, 1].set_xticks(range(len(RULERS)), [said(ruler).replace(", ", ",\n") for ruler in RULERS], rotation=90)
-    axes[0, 1].set(title="exponent by ruler", ylabel="exponent over the side", ylim=(0, 5))
+    axes[0, 1].set(title="exponent by ruler", ylabel="exponent over the side", ylim=(0, 5), xlim=(-0.6, 5.6))
     axes[0, 1].axhline(3, color=plots.NEUTRAL, linewidth=0.8)
     for axis, kind, colour in zip(axes[0, 2:], (BUMPS, STRIPES), (plots.BAD, plots.GOOD), strict=True):
         for i, side in enumerate(settings.sides, start=1):
