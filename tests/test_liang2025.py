@@ -13,7 +13,10 @@ import recombine as rc
 from recombine.engine import identity
 from recombine.experiments.liang2025 import (
     amounts,
+    depth,
+    depth_claims,
     donut,
+    efficiency,
     encodings,
     failure,
     figures,
@@ -51,17 +54,60 @@ def test_a_threshold_is_where_the_curve_crosses_and_nothing_if_it_does_not():
 
 def test_exponents_are_the_slopes_of_power_laws():
     rows = [
-        {"seed": seed, "side": side, "threshold": (1 + seed) * side**power}
+        {"seed": seed, "side": side, "needed_box_1": (1 + seed) * side**power}
         for seed, power in ((0, 2.0), (1, 3.0))
         for side in (8, 12, 16)
     ]
-    assert pictures_needed.exponents(pd.DataFrame(rows)).to_list() == pytest.approx([2.0, 3.0])
+    assert pictures_needed.exponents(pd.DataFrame(rows), "box_1").to_list() == pytest.approx([2.0, 3.0])
 
 
 def test_the_made_up_systems_of_efficiency_know_what_lies_near_what_they_saw():
-    assert pictures_needed.remembered(5, np.array([[2, 2]])) == pytest.approx(9 / 25)
-    assert pictures_needed.remembered(5, np.array([[0, 0]])) == pytest.approx(4 / 25)
-    assert pictures_needed.composed(5, np.array([[2, rc.ABSENT], [rc.ABSENT, 0]])) == pytest.approx(3 / 5 * 2 / 5)
+    places = pictures_needed.asked(8, "whole", 0)
+    memory = [pictures_needed.remembered(8, np.array([cell]), places) for cell in ((2.2, 1.8), (0, 0))]
+    assert [np.mean(off <= 1) for off in memory] == pytest.approx([9 / 64, 4 / 64])
+    assert np.mean(memory[0] <= 0.5) == pytest.approx(1 / 64)
+    off = pictures_needed.composed(8, np.array([[2, rc.ABSENT], [rc.ABSENT, 0]]), places)
+    assert np.mean(off <= 1) == pytest.approx(3 / 8 * 2 / 8)
+
+
+def test_a_ruler_is_a_region_and_a_tolerance():
+    off, inside = np.array([0.0, 0.55, 0.9, 3.0]), np.array([True, True, False, False])
+    found = pictures_needed.shares(off, inside)
+    assert [found[f"box_{t}"] for t in ("nearest", "0.6", "1")] == [0.5, 1.0, 1.0]
+    assert [found[f"everywhere_{t}"] for t in ("nearest", "0.6", "1")] == [0.25, 0.5, 0.75]
+    assert found["outside_1"] == 0.5
+
+
+@pytest.mark.parametrize("law", ["real", "whole"])
+def test_pictures_of_efficiency_are_counted_and_the_box_can_be_held_out(law):
+    task = pictures_needed.pictures(8, law, 0)
+    for kind in efficiency.KINDS:
+        size = int(pictures_needed.sizes(kind, 8, law, 4)[-1])
+        shown = task.combinations[pictures_needed.some(task, kind, 8, size, rc.key(0, "test"))]
+        assert len(shown) == len(np.unique(shown, axis=0)) == size
+        assert np.all(rc.whole(shown)) == (kind != pictures_needed.STRIPES)
+        assert pictures_needed.in_box(shown, 8).any() == (kind == pictures_needed.BUMPS)
+    perfect = rc.truth(task, pictures_needed.asked(8, law, 0), key=rc.key(0, "test"))
+    assert set(pictures_needed.right(perfect, 8).values()) == {1.0}
+
+
+def test_an_mlp_is_set_against_a_cnn_with_as_many_hidden_layers_and_against_itself_untrained():
+    row = {"seed": 0, "system": "network", "condition": depth_claims.CNN, "depth": 2.0, "f": [1.0, 0.9, 0.5]}
+    mlp = row | {"condition": depth_claims.LONG, "depth": 3.0, "f": [1.0, 0.6, 0.5]}
+    other = mlp | {"depth": 5.0, "f": [0.0, 0.0, 0.0]}
+    before = [one | {"system": "untrained", "f": [0.9, 0.8, 0.5]} for one in (row, mlp)]
+    table = pd.DataFrame([row, mlp, other, *before])
+    found = depth_claims.by_pair(depth_claims.LONG, depth_claims.lost("f"))(table)
+    assert found.to_dict() == {"3 hidden layers": {0: pytest.approx(0.3)}}
+    since = depth_claims.by_depth(depth_claims.CNN, depth_claims.lost("f", "training"))(table)
+    assert since.to_dict() == {"2": {0: pytest.approx(0.0)}}
+
+
+def test_maps_of_stripes_are_striped_and_diagonals_are_not():
+    stripes, diagonal = np.tile(np.arange(4.0), (4, 1)), np.eye(4)
+    assert tuning.striped(stripes[None, :, :, None]) == pytest.approx(1.0)
+    assert tuning.striped((stripes + 2 * stripes.T)[None, :, :, None]) == pytest.approx(1.0)
+    assert tuning.striped(diagonal[None, :, :, None]) == pytest.approx(0.0)
 
 
 def test_the_hole_its_interior_and_the_donut_are_measured_apart():
@@ -79,7 +125,9 @@ def test_the_hole_its_interior_and_the_donut_are_measured_apart():
     assert np.isnan(found["mse_trained"])
 
 
-@pytest.mark.parametrize("module", [amounts, encodings, failure, holdouts, layers, stripes, superposition, tuning])
+@pytest.mark.parametrize(
+    "module", [amounts, depth, encodings, failure, holdouts, layers, stripes, superposition, tuning]
+)
 def test_untrained_networks_are_measured_as_the_others_are(module):
     rows = pd.DataFrame(module.controls(module.QUICK))
     untrained = rc.pick(rows, system="untrained")
@@ -179,12 +227,22 @@ def test_stripes_without_bumps_are_learnt_by_their_loss_alone():
 @pytest.mark.parametrize("variant", amounts.VARIANTS, ids=lambda v: v.name)
 def test_a_variant_makes_one_choice_otherwise_and_says_why(variant):
     assert variant.why.endswith(".")
-    assert len(variant.changes) == 1
+    assert len(set(variant.changes) - set(amounts.FEWER)) == 1  # on no more networks than it needs
     assert any(variant.applied(tier) != tier for tier in (amounts.LAPTOP, amounts.GPU))
 
 
-def test_the_tiers_of_amounts_have_the_papers_polarity():
-    assert all(tier.dark for tier in (amounts.QUICK, amounts.LAPTOP, amounts.GPU, amounts.PAPER))
+@pytest.mark.parametrize("module", [amounts, depth, tuning])
+def test_all_tiers_have_the_papers_polarity(module):
+    assert all(tier.dark for tier in (module.QUICK, module.LAPTOP, module.GPU, module.PAPER))
+
+
+def test_stripes_alone_say_nothing_of_bumps():
+    table = pd.DataFrame(
+        [{"system": "network", "bumps": 0, "seed": s, "r_cross": 0.9, "r_truth": 0.5} for s in range(5)]
+    )
+    assert claim(amounts, "stripes alone draw a cross").effect(table).to_list() == pytest.approx([0.4] * 5)
+    with pytest.raises(IndexError, match="stripes alone"):
+        claim(amounts, "bumps turn crosses into bumps").effect(table)
 
 
 def test_an_absent_factor_is_silent_or_lies_in_the_margin():

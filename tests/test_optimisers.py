@@ -11,6 +11,7 @@ import optax
 import pytest
 
 import recombine as rc
+from recombine.train.optimizers import adamw_stopping
 
 DIALS = {"learning_rate": jnp.asarray(1.0)}
 MAKERS = {"unit_adam": rc.unit_adam, "muon": rc.muon, "muon, 20 steps": partial(rc.muon, newton=20)}
@@ -94,3 +95,17 @@ def two_steps(optimiser, grads, params) -> Any:
     state = optimiser.init(params)
     _, state = optimiser.update(grads, state, params)
     return optimiser.update([g**2 for g in grads], state, params)[0]
+
+
+def test_a_member_that_stops_early_is_the_one_that_was_trained_for_less():
+    task = rc.bumps(8, rc.local_bump(8))
+    keys, whole = rc.member_keys(0, (0, 0)), rc.Split(task.combinations, np.ones(64, bool))
+    make = partial(rc.MLPDecoder, 16, 8, width=4, depth=1)
+    dials = {"stop": jnp.array([3.0, 6.0])}
+    both = rc.population(
+        task, whole, lambda k: make(key=k), keys, rc.Recipe(6, 4, adamw_stopping, chunks=1), dials=dials
+    )
+    short = rc.population(task, whole, lambda k: make(key=k), keys, rc.Recipe(3, 4, chunks=1))
+    early, late = np.asarray(both.model.read_out.weight)
+    assert np.allclose(early, short.model.read_out.weight[0], atol=1e-6)
+    assert not np.allclose(early, late, atol=1e-6)

@@ -7,7 +7,7 @@ import pytest
 from recombine.core import ABSENT
 from recombine.encodings.position import local_bump, one_hot, rate
 from recombine.tasks.bumps import bumps
-from recombine.tasks.continuous import continuous_bumps
+from recombine.tasks.continuous import bumps_at, continuous_bumps
 
 SIZE = 8
 
@@ -40,3 +40,14 @@ def test_an_absent_part_stays_absent():
 def test_a_discontinuous_code_is_refused():
     with pytest.raises(ValueError, match="smooth"):
         continuous_bumps(SIZE, one_hot(SIZE))
+
+
+def test_bumps_at_places_are_the_same_whenever_they_are_shown():
+    task = bumps_at(np.array([[2.3, 4.0], [5.0, ABSENT]], np.float32), SIZE, rate(flag=False))
+    (x, y), (again, _) = (task.sample(task.combinations[0], jax.random.key(i)) for i in range(2))
+    assert np.array_equal(x, again)
+    assert np.allclose(x, [2.3, 4.0])
+    row, column = np.arange(SIZE)[:, None], np.arange(SIZE)
+    assert np.allclose(y, np.exp(-((column - 2.3) ** 2 + (row - 4.0) ** 2) / 2), atol=1e-6)
+    _, stripe = task.sample(task.combinations[1], jax.random.key(0))
+    assert np.allclose(stripe, stripe[:1])

@@ -1,4 +1,4 @@
-"""Turns a cell of the grid into a bump somewhere inside that cell, as Liang et al. (2025) do where they count data."""
+"""Turns real-valued positions into bumps between the pixels, as Liang et al. (2025) do where they count data."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from recombine.core import ABSENT, Task
 from recombine.tasks.bumps import bumps
@@ -27,3 +28,18 @@ def continuous_bumps(
         return cells.sample(jnp.where(z == ABSENT, float(ABSENT), moved), key)
 
     return Task(f"continuous {cells.name}", cells.combinations, sample)
+
+
+def bumps_at(
+    positions: np.ndarray,
+    size: int,
+    encode: Callable[[jax.Array], jax.Array],
+    *,
+    sigma: float = 1.0,
+    dark: bool = False,
+) -> Task:
+    """Bumps and stripes at these positions and no others, so that M of them are M pictures however often one is shown.
+
+    Positions are rows (x, y) of whole or real numbers, from -1/2 to size - 1/2; ABSENT leaves a part out.
+    """
+    return Task(f"bumps at {len(positions)} places", positions, bumps(size, encode, sigma=sigma, dark=dark).sample)

@@ -25,6 +25,13 @@ def adamw_cosine(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTr
     )
 
 
+def adamw_stopping(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
+    """AdamW at a constant rate for the first `stop` steps, a dial, and no update after: members of unequal lengths."""
+    return optax.chain(
+        adamw(dials, steps), optax.scale_by_schedule(lambda count: jnp.where(count < dials["stop"], 1.0, 0.0))
+    )
+
+
 def unit_adam(dials: Mapping[str, jax.Array], steps: int) -> optax.GradientTransformation:
     """Adam on the gradient of all weights divided by its length, as Kumar, Clune, Lehman, Stanley (2025) train.
 

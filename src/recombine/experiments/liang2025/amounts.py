@@ -1,8 +1,10 @@
 """How many bumps must join the stripes before a decoder draws bumps, and what does it draw without any?
 
 Fig. 4a,b and Fig. 7: all stripes and n bumps of the donut, from none to many. With stripes alone the network answers a
-pair with a cross, the sum of the two stripes; bumps teach it to keep the crossing only. How an absent factor is coded
-is our reconstruction (see `stripes`), and one of the choices that `VARIANTS` makes otherwise.
+pair with a cross, the sum of the two stripes; bumps teach it to keep the crossing only. Neither the paper nor its
+release says how long these networks are trained or how an absent factor is coded. Primary is the network that Fig. 15
+names, of four blocks, trained as the released decoders of that kind: 50 passes over 2,000 pictures, 3,150 steps at a
+constant rate. `VARIANTS` has the other lengths of the release, as looks along the same training.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
+from recombine.experiments.liang2025.crosses import KINDS, crosses, likeness, way
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.SmallSettings):
+    dark: bool = True
+    """dark bumps on white, as the paper draws them"""
     bumps: tuple[int, ...] = (0, 8, 64)
     """numbers of bumps that join the stripes: none, a few, and so on upwards"""
     steps: int = 600
@@ -31,35 +36,49 @@ class Settings(shared.SmallSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.bumps) < 3 or list(self.bumps) != sorted(set(self.bumps)) or self.bumps[0] != 0:
-            raise rc.UserError(f"bumps must be 0 and at least two rising numbers, got {self.bumps}")
+        if not self.bumps or list(self.bumps) != sorted(set(self.bumps)) or self.bumps[0] != 0:
+            raise rc.UserError(f"bumps must be 0 and then rising numbers, got {self.bumps}")
         if self.bumps[-1] > self.outside:
             raise rc.UserError(f"the donut has {self.outside} bumps, fewer than {self.bumps[-1]}")
 
 
-QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=(0, 2, 8), steps=40)
-LAPTOP = Settings(batch=16, dark=True)
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "learning_rate": 1e-3}
-GPU = Settings(seeds=8, block=8, bumps=(0, 10, 25, 50, 100, 200), steps=3125, cosine=False, **FULL)
-PAPER = Settings(seeds=20, block=5, bumps=(0, 5, 10, 25, 50, 100, 200, 495), steps=12_500, cosine=False, **FULL)
+QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=40)
+LAPTOP = Settings(seeds=10, batch=16, cosine=False)
+FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "learning_rate": 1e-3, "cosine": False}
+GPU = Settings(seeds=12, block=12, seed=1, bumps=(0, 10, 200), steps=3150, **FULL)
+PAPER = Settings(seeds=20, block=5, bumps=(0, 5, 10, 25, 50, 100, 200, 495), steps=3150, **FULL)
+FEWER = {"seeds": lambda s: min(s.seeds, 6), "bumps": lambda s: (0, s.bumps[1], s.bumps[-1])}
+"""A variant has no more networks than it needs."""
+ALONE = FEWER | {"bumps": (0,)}
+"""Only claims on stripes alone are judged."""
+
+
+def looks(steps: int, why: str) -> rc.Variant:
+    """The same training, looked at after so many steps."""
+    return rc.Variant(f"{steps} steps", why, steps=steps, **ALONE)
+
 
 VARIANTS = (
     rc.Variant(
         "bright on black",
         "The release draws dark bumps on white for its decoders and bright ones on black for its other networks.",
         dark=False,
+        **FEWER,
     ),
-    rc.Variant("width 32", "The paper names no width here; this one lies between those of our tiers.", width=32),
-    rc.Variant("400 steps", "The released scripts that count data train for at most 400 updates.", steps=400),
-    rc.Variant("12500 steps", "The released decoders train for up to 12,500 updates.", steps=12_500),
-    rc.Variant("constant rate", "The release trains at a constant learning rate.", cosine=False),
-    rc.Variant("cosine", "Ours: the learning rate falls to zero, so that training settles.", cosine=True),
+    rc.Variant(
+        "width 32", "The paper names no width here; this one lies between those of our tiers.", width=32, **ALONE
+    ),
+    looks(100, "Fifty passes over the 56 stripes alone are 100 updates."),
+    looks(400, "The released scripts that count data train for at most 400 updates."),
+    looks(1260, "The released script that is named for stripes trains for 1,260 updates, on bumps."),
+    looks(12_500, "The released script of the superposition trains for 12,500 updates."),
+    rc.Variant("cosine", "Ours: the learning rate falls to zero, so that training settles.", cosine=True, **ALONE),
     rc.Variant(
         "absent factor in the margin",
         "The release has no stripes, but a padded code in whose margin an absent factor could lie.",
         absent="margin",
+        **FEWER,
     ),
-    rc.Variant("bfloat16", "Ours: half the precision; the release has float32.", precision="bfloat16"),
 )
 
 
@@ -110,23 +129,6 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     ]
 
 
-def likeness(settings: Settings, answer: rc.Record) -> dict[str, float]:
-    """Correlation of the answers in the interior with the bump that was asked for and with the cross of its stripes."""
-    inside = answer.where(rc.interior(rc.square(answer.z, settings.low, settings.high), settings.rim))
-    return {
-        "r_truth": float(np.mean(rc.pearson(inside.y_hat, inside.y))),
-        "r_cross": float(np.mean(rc.pearson(inside.y_hat, crosses(settings, inside.z)))),
-    }
-
-
-def crosses(settings: Settings, z: np.ndarray) -> np.ndarray:
-    """The sum of the vertical stripe at x and the horizontal stripe at y, for each pair."""
-    across, along = (
-        np.exp(-((np.arange(settings.size) - v[:, None]) ** 2) / (2 * settings.sigma**2)) for v in z.astype(float).T
-    )
-    return across[:, None, :] + along[:, :, None]
-
-
 def controls(settings: Settings) -> list[dict]:
     """The measures on a perfect solver, on one that draws crosses, on memorisers, and before training."""
     depth, encode, truth = settings.depth, encoding(settings), shared.as_intensity(settings, shared.truth(settings))
@@ -146,12 +148,19 @@ NONE, FEW, MOST = 0, 1, -1
 def numbers(table: pd.DataFrame, *places: int) -> list[int]:
     """Numbers of bumps that join the stripes, by their place among those in the table."""
     every = sorted(rc.networks(table)["bumps"].unique())
+    if len(every) == 1 and set(places) != {NONE}:
+        raise IndexError("it has stripes alone")
     return [every[place] for place in places]
 
 
 def at(column: str, place: int):
     """The effect of a claim: a column of the networks with the place-th number of bumps, by seed."""
     return lambda t: rc.by_seed(t, column, bumps=numbers(t, place))
+
+
+def crossed(table: pd.DataFrame, place: int) -> pd.Series:
+    """How much more like the cross than like the bump the answers are, by seed."""
+    return at("r_cross", place)(table) - at("r_truth", place)(table)
 
 
 def fitted(column: str, *places: int, **bounds: float):
@@ -170,19 +179,6 @@ def learnt(*places: int) -> tuple:
 
 
 PLACING = figures.peak_controls("accuracy1_hole", figures.NOT_COMPOSING, at_most=0.5)
-KINDS = (
-    rc.Check(
-        "r_cross minus r_truth of the control crosses",
-        lambda t: rc.control(t, "crosses", "r_cross") - rc.control(t, "crosses", "r_truth"),
-        at_least=0.1,
-    ),
-    rc.Check(
-        "r_truth minus r_cross of the control perfect",
-        lambda t: rc.control(t, "perfect", "r_truth") - rc.control(t, "perfect", "r_cross"),
-        at_least=0.1,
-    ),
-)
-
 CLAIMS = (
     rc.Claim(
         "stripes alone find the place",
@@ -198,8 +194,8 @@ CLAIMS = (
         "stripes alone draw a cross",
         "What a network trained on stripes alone draws in the hole is the sum of the two stripes rather than a bump.",
         "Fig. 4b (no bumps)",
-        effect=lambda t: at("r_cross", NONE)(t) - at("r_truth", NONE)(t),
-        above=0.0,
+        effect=lambda t: crossed(t, NONE),
+        above=0.05,
         unit="correlation with the cross minus with the bump, no bumps",
         fits=learnt(NONE),
         controls=KINDS,
@@ -216,11 +212,12 @@ CLAIMS = (
     ),
     rc.Claim(
         "bumps turn crosses into bumps",
-        "With the most bumps, the answers in the hole resemble the true bump more than with none.",
-        "Fig. 4b; Fig. 7b",
-        effect=lambda t: at("r_truth", MOST)(t) - at("r_truth", NONE)(t),
+        "From no bumps to the most, the answers in the hole move from the cross towards the bump, by a tenth of the way"
+        " from one to the other at least.",
+        "Fig. 4b; Fig. 7b; as a share of the way, since the correlation with the bump alone is near its ceiling",
+        effect=lambda t: (crossed(t, NONE) - crossed(t, MOST)) / way(t),
         above=0.1,
-        unit="correlation with the bump, most bumps minus none",
+        unit="share of the way from cross to bump, most bumps against none",
         fits=learnt(NONE, MOST),
         controls=KINDS,
     ),

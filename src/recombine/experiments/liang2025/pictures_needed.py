@@ -1,4 +1,4 @@
-"""How many pictures are needed: training sets of several sizes, thresholds, their power law, and two known solvers."""
+"""How many pictures are needed: where they lie, rulers of what is right, thresholds, power laws, and known solvers."""
 
 from __future__ import annotations
 
@@ -9,51 +9,105 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
+from recombine.measures.peak import misplacement
+from recombine.tasks.bumps import intensity
+from recombine.tasks.continuous import bumps_at
 
 if TYPE_CHECKING:
     import pandas as pd
 
 GOAL = 0.9
-"""the share of all bumps that must be placed within one pixel"""
-BUMPS, STRIPES = "bumps only", "stripes only"
+"""the share of answers that must be right"""
+BOX = 0.6
+"""side of the central box over that of the grid: the largest of the release, and about that of the paper's hole"""
+DRAWS, POINTS = 5, 16
+"""training sets over which a control's accuracy is averaged, and numbers of pictures that it is tried with"""
+WHOLE = "whole"
+BUMPS, OUTSIDE, STRIPES = "bumps", "bumps outside the box", "stripes"
+TOLERANCES = {"nearest": 0.5, "0.6": 0.6, "1": 1.0}
+"""Pixels by which a peak may be off along the worse axis; within 0.5 only the nearest pixel is right."""
+REGIONS = ("box", "everywhere")
+RULERS = {f"{region}_{name}": (region, off) for region, (name, off) in product(REGIONS, TOLERANCES.items())}
+"""What counts as right: where the network is asked, and how far its peak may be off."""
+PRIMARY = "box_1"
+"""The paper judges bumps of the box by their coordinates; its released code allows one pixel."""
 
 
 @cache
-def grid(side: int) -> rc.Task:
-    """Bumps and stripes; one object per side, to compile once."""
-    return rc.stripes(rc.bumps(side, rc.local_bump(side)))
+def pictures(side: int, law: str, seed: int) -> rc.Task:
+    """All pictures that may be shown, on white: every cell and stripe, or places drawn once, uniformly."""
+    if law == WHOLE:
+        cells = np.stack(np.meshgrid(*[np.arange(side)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
+        values = np.tile(np.arange(side), (2, 1))
+    else:
+        rng = rc.rng(seed, "places", side)
+        cells, values = (rng.uniform(-0.5, side - 0.5, shape) for shape in ((8 * side**2, 2), (2, 16 * side)))
+    absent = np.full(values.shape[1], rc.ABSENT)
+    alone = [np.stack(pair, axis=1) for pair in ((values[0], absent), (absent, values[1]))]
+    places = np.concatenate([cells, *alone]).astype(np.float32)
+    return bumps_at(places, side, rc.local_bump(side), dark=True)
 
 
-def bump_sizes(side: int, count: int) -> np.ndarray:
-    """From N to N^2, evenly in the logarithm."""
-    return np.unique(np.geomspace(side, side**2, count).round().astype(int))
+@cache
+def asked(side: int, law: str, seed: int) -> np.ndarray:
+    """The bumps that a network is asked for: every cell, or about a thousand places, as many in each cell."""
+    cells = np.stack(np.meshgrid(*[np.arange(side)] * 2, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float32)
+    if law == WHOLE:
+        return cells
+    cells = np.tile(cells, (max(1, 1024 // side**2), 1))
+    return (cells + rc.rng(seed, "asked", side).uniform(-0.5, 0.5, cells.shape)).astype(np.float32)
 
 
-def stripe_sizes(side: int, count: int) -> np.ndarray:
-    """From about N / 2 to 2 N, evenly in the logarithm, as many of each axis."""
-    return 2 * np.unique(np.geomspace(side / 4, side, count).round().astype(int))
+def in_box(places: np.ndarray, side: int) -> np.ndarray:
+    """The mask of places in the central box of whole cells."""
+    inside = int(BOX * side)
+    low = (side - inside) // 2
+    return np.all((places >= low - 0.5) & (places < low + inside - 0.5), axis=1)
 
 
-def some_bumps(task: rc.Task, size: int, key) -> np.ndarray:
-    return rc.sample(rc.whole(task.combinations), size, key)
+def sizes(kind: str, side: int, law: str, count: int) -> np.ndarray:
+    """Numbers of pictures, evenly in the logarithm; of `OUTSIDE` the largest alone; stripes of each axis as many."""
+    if kind == STRIPES:
+        half = np.geomspace(side / 4, side if law == WHOLE else 8 * side, count)
+        return 2 * np.unique(half.round().astype(int))
+    many = np.geomspace(side / 2, side**2 * (1 if law == WHOLE else 4), count)
+    if kind == BUMPS:
+        return np.unique(many.round().astype(int))
+    return np.array([int(many[-1] * (1 - BOX**2))])
 
 
-def some_stripes(task: rc.Task, size: int, key) -> np.ndarray:
-    """Half of them vertical, half horizontal."""
+def some(task: rc.Task, kind: str, side: int, size: int, key) -> np.ndarray:
+    """The mask of so many pictures of a kind."""
     import jax
 
-    horizontal, vertical = (task.combinations == rc.ABSENT).T
-    first, second = jax.random.split(key)
-    return rc.sample(vertical, size // 2, first) | rc.sample(horizontal, size // 2, second)
+    z = task.combinations
+    if kind == STRIPES:
+        horizontal, vertical = (z == rc.ABSENT).T
+        first, second = jax.random.split(key)
+        return rc.sample(vertical, size // 2, first) | rc.sample(horizontal, size // 2, second)
+    return rc.sample(rc.whole(z) & ~(in_box(z, side) & (kind == OUTSIDE)), size, key)
 
 
-KINDS = {BUMPS: (bump_sizes, some_bumps), STRIPES: (stripe_sizes, some_stripes)}
-"""How many pictures the training sets of a kind have, for a side and a count of sets; and which pictures those are."""
+def right(answer: rc.Record, side: int) -> dict[str, float]:
+    """The share of right answers by each ruler, and of those outside the box within one pixel."""
+    y, y_hat = (intensity(a, dark=True) for a in (answer.y, answer.y_hat))
+    return shares(misplacement(rc.Record(answer.z, answer.x, y, y_hat)), in_box(answer.z, side))
 
 
-def curve(sizes: np.ndarray, accuracies: np.ndarray) -> dict:
-    """The columns of a row: accuracy against the size of the training set, and the size that is needed."""
-    return {"sizes": sizes, "accuracies": accuracies, "threshold": threshold(sizes, accuracies)}
+def shares(off: np.ndarray, inside: np.ndarray) -> dict[str, float]:
+    """The same, from how far each peak is off."""
+    where = {"box": inside, "everywhere": np.ones(len(off), bool)}
+    found = {name: float(np.mean(off[where[region]] <= most)) for name, (region, most) in RULERS.items()}
+    return found | {"outside_1": float(np.mean(off[~inside] <= 1))}
+
+
+def curve(numbers: np.ndarray, found: list[dict[str, float]]) -> dict:
+    """The columns of a row: by each ruler the share right for each number of pictures, and the number needed."""
+    row: dict = {"sizes": numbers}
+    for name in (*RULERS, "outside_1"):
+        shares = np.array([one[name] for one in found])
+        row |= {f"right_{name}": shares, f"needed_{name}": threshold(numbers, shares), f"most_{name}": shares[-1]}
+    return row
 
 
 def threshold(sizes: np.ndarray, accuracies: np.ndarray) -> float:
@@ -72,28 +126,49 @@ def threshold(sizes: np.ndarray, accuracies: np.ndarray) -> float:
     return float(np.exp(np.interp(GOAL, best[i - 1 : i + 1], np.log(sizes[i - 1 : i + 1]))))
 
 
-def thresholds(rows: pd.DataFrame) -> pd.DataFrame:
+def thresholds(rows: pd.DataFrame, ruler: str) -> pd.DataFrame:
     """One row per seed, one column per side."""
-    return rows.pivot(index="seed", columns="side", values="threshold")
+    return rows.pivot(index="seed", columns="side", values=f"needed_{ruler}")
 
 
-def exponents(rows: pd.DataFrame) -> pd.Series:
+def exponents(rows: pd.DataFrame, ruler: str) -> pd.Series:
     """The slope of log threshold over log N by least squares, by seed; NaN where a threshold is missing."""
-    found = thresholds(rows).map(np.log)
+    found = thresholds(rows, ruler).map(np.log)
     side = np.log(found.columns.to_numpy(float))
     side -= side.mean()
     return found.mul(side).sum(axis=1, skipna=False) / np.sum(side**2)
 
 
-def remembered(side: int, shown: np.ndarray) -> float:
-    """The share of cells within one pixel of a cell that was shown."""
-    seen = np.zeros((side + 2, side + 2), bool)
-    for step in product(range(3), repeat=2):
-        seen[tuple((shown + step).T)] = True
-    return float(seen[1:-1, 1:-1].mean())
+def solver(settings, side: int, kind: str, rule) -> dict:
+    """The columns of a system that is right by a rule, averaged over DRAWS training sets of each size."""
+    task, places = pictures(side, settings.law, settings.seed), asked(side, settings.law, settings.seed)
+    inside, numbers = in_box(places, side), sizes(kind, side, settings.law, POINTS)
+
+    def mean(size: int) -> dict[str, float]:
+        keys = [rc.key(settings.seed, rule.__name__, side, size, i) for i in range(DRAWS)]
+        shown = [task.combinations[some(task, kind, side, size, key)] for key in keys]
+        each = [shares(rule(side, one, places), inside) for one in shown]
+        return {ruler: float(np.mean([one[ruler] for one in each])) for ruler in each[0]}
+
+    return curve(numbers, [mean(int(size)) for size in numbers])
 
 
-def composed(side: int, shown: np.ndarray) -> float:
-    """The share of cells whose x and y are each within one pixel of one that was shown."""
-    near = [np.isin(np.arange(side), [v[v != rc.ABSENT] + step for step in (-1, 0, 1)]) for v in shown.T]
-    return float(np.mean(near, axis=1).prod())
+def remembered(side: int, shown: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """How far the peak nearest to each place is off, among the peaks of the pictures shown; 9 if farther than 1.5."""
+    seen = np.zeros((side + 4, side + 4), bool)
+    seen[tuple(np.rint(shown).astype(int).T + 2)] = True
+    cells, off = np.rint(places).astype(int), np.full(len(places), 9.0)
+    for step in product((-1, 0, 1), repeat=2):
+        near = cells + step
+        away = np.abs(near - places).max(axis=1)
+        off = np.where(seen[tuple(near.T + 2)], np.minimum(off, away), off)
+    return off
+
+
+def composed(side: int, shown: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The same where each coordinate takes the nearest of those shown, from any picture."""
+    axes = []
+    for values, wanted in zip(shown.T, places.T, strict=True):
+        known = np.unique(np.rint(values[values != rc.ABSENT]))
+        axes.append(np.abs(known[None] - wanted[:, None]).min(axis=1) if len(known) else np.full(len(wanted), 9.0))
+    return np.max(axes, axis=0)

@@ -1,7 +1,8 @@
 """What are the units of a decoder tuned to: one coordinate, as a stripe, or one place, as a bump?
 
 Fig. 4e,f and Fig. 15: units of each layer by what their activation depends on, for networks trained on stripes alone,
-on stripes and a few bumps, and on the whole donut. The paper sees stripes early and bumps late.
+on stripes and a few bumps, and on the whole donut. The paper sees stripes that add up early, and bumps late. A layer is
+looked at in two ways: what each unit does over all (x, y), and what its channels show over pixels for one bump.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import figures, shared
+from recombine.experiments.liang2025 import shared, tuning_claims
+from recombine.experiments.liang2025.amounts import FULL, condition, encoding, training_sets
 from recombine.experiments.liang2025.amounts import Settings as AmountSettings
-from recombine.experiments.liang2025.amounts import condition, encoding, training_sets
 from recombine.experiments.liang2025.stripes import DONUT
+from recombine.experiments.liang2025.tuning_claims import PIXELS
 from recombine.measures.anova import anova_energies
 
 if TYPE_CHECKING:
@@ -31,10 +33,9 @@ class Settings(AmountSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=20)
-LAPTOP = Settings(batch=16)
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "learning_rate": 1e-3}
-GPU = Settings(seeds=8, block=8, bumps=(0, 50, 100), steps=3125, **FULL)
-PAPER = Settings(seeds=20, block=10, bumps=(0, 50, 100), steps=12_500, cosine=False, **FULL)
+LAPTOP = Settings(seeds=10, batch=16, cosine=False)
+GPU = Settings(seeds=12, block=12, bumps=(0, 50, 100), steps=3150, **FULL)
+PAPER = Settings(seeds=20, block=10, bumps=(0, 50, 100), steps=3150, **FULL)
 MEASURES = ("stripe_share", "bump_share")
 
 
@@ -62,7 +63,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         network = trained[i].model
         energies = by_layer(settings, network)
         units = {f"units_{n}": maps(settings, task, network, n, energies[n]) for n in shown_layers(settings)}
-        return rc.nan_if_diverged(shares(energies) | units, rows[i]["diverged_at"])
+        return rc.nan_if_diverged(shares(energies) | over_pixels(settings, network) | units, rows[i]["diverged_at"])
 
     return [row | found(i) for i, row in enumerate(rows)]
 
@@ -82,9 +83,31 @@ def shares(energies: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return dict(zip(MEASURES, np.array(sums).T, strict=True))
 
 
-def shown_layers(settings: Settings) -> tuple[str, str]:
-    """The layers whose units are plotted: the first and the last hidden layer."""
-    return "layer0", f"layer{settings.depth}"
+def over_pixels(settings: Settings, network) -> dict[str, np.ndarray]:
+    """For each layer, how far the maps of its channels are sums of vertical and horizontal stripes.
+
+    That is sum (V_row + V_column) / sum V over pixels, for three bumps of the hole. Besides, for the second of them,
+    the maps of the first layer's three most varied channels.
+    """
+    task, truth = shared.grid(settings, encoding(settings)), shared.truth(settings)
+    region = rc.square(truth.z, settings.low, settings.high)
+    z = truth.z[shared.example_cells(rc.interior(region, settings.rim))]
+    kept = [f"layer{i}" for i in range(settings.depth + 1)]
+    answer = rc.record(network, task, z, key=rc.key(settings.seed, "test"), keep=kept)
+    first = np.moveaxis(answer.acts["layer0"][1], -1, 0)
+    most = np.argsort(first.var(axis=(1, 2)))[:-4:-1]
+    shares = [striped(layer) for layer in (*answer.acts.values(), answer.y_hat[..., None])]
+    return {PIXELS: np.array(shares), "pixels_layer0": first[most]}
+
+
+def striped(maps: np.ndarray) -> float:
+    """The same for maps (answers, rows, columns, channels)."""
+    return rc.additive_share(np.moveaxis(maps, 0, 2))
+
+
+def shown_layers(settings: Settings) -> dict[str, str]:
+    """The layers whose units are plotted."""
+    return {"layer0": "first", f"layer{settings.depth}": "last"}
 
 
 def maps(settings: Settings, task: rc.Task, network, layer: str, energies: np.ndarray) -> np.ndarray:
@@ -111,116 +134,51 @@ def controls(settings: Settings) -> list[dict]:
         "a sum": x + y,
         "bumps": truth.y.reshape(len(truth), -1),
     }
+    maps = {
+        "one coordinate": np.broadcast_to(x[:, None], truth.y.shape),
+        "a sum": x[:, None] + y[:, :, None],
+        "bumps": truth.y,
+    }
 
-    def energies(units: np.ndarray) -> dict[str, np.ndarray]:
-        parts = anova_energies(rc.on_grid(truth, units))
-        return {"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])}
+    def found(name: str) -> dict:
+        parts = anova_energies(rc.on_grid(truth, systems[name]))
+        energies = {"units": np.stack([parts[s] for s in ((0,), (1,), (0, 1))])}
+        return shares(energies) | {PIXELS: np.array([striped(maps[name][..., None])])}
 
     network = shared.initial_models(settings, shared.decoder(settings, settings.depth, encoding(settings)))
-    untrained = {"system": "untrained", "seed": 0, **shares(by_layer(settings, network))}
-    return [untrained, *rc.control_rows(lambda units: shares(energies(units)), systems)]
+    measured = shares(by_layer(settings, network)) | over_pixels(settings, network)
+    untrained = {"system": "untrained", "seed": 0, **measured}
+    return [untrained, *rc.control_rows(found, {name: name for name in systems})]
 
 
-def some_bumps(table: pd.DataFrame) -> str:
-    """The condition with the second smallest number of bumps, of which the claims speak."""
-    names = [c for c in rc.networks(table)["condition"].unique() if c.startswith("stripes + ")]
-    return sorted(names, key=lambda name: int(name.removeprefix("stripes + ")))[1]
-
-
-def composing(column: str, layer: int):
-    """A share of one layer of the networks trained on stripes and some bumps, by seed."""
-    return lambda t: figures.layer(column, layer, condition=some_bumps(t))(t)
-
-
-def failing(column: str, layer: int):
-    """A share of one layer of the networks trained on the whole donut, by seed."""
-    return figures.layer(column, layer, condition=DONUT)
-
-
-def learnt(*kinds: str) -> tuple:
-    """What networks must have learnt, as in `amounts`; a kind is a condition, or SOME for stripes and some bumps."""
-
-    def fitted(column: str, **bounds: float):
-        return lambda t: rc.fitted(column, condition=[some_bumps(t) if k == SOME else k for k in kinds], **bounds)(t)
-
-    return fitted("loss", at_most=0.005), fitted("accuracy1_trained", at_least=0.95)
-
-
-SOME = "some bumps"
-STRIPE = (
-    figures.output_reads("one coordinate", "stripe_share", at_least=0.99),
-    figures.output_reads("a sum", "stripe_share", at_most=0.1),
-    figures.output_reads("bumps", "stripe_share", at_most=0.5),
-)
-BUMP = (
-    figures.output_reads("bumps", "bump_share", at_least=0.5),
-    figures.output_reads("a sum", "bump_share", at_most=0.1),
-)
-
-CLAIMS = (
-    rc.Claim(
-        "the first hidden layer is tuned to single coordinates (our reading)",
-        "With stripes in training, the first hidden layer follows one coordinate at a time.",
-        "Fig. 4e and Fig. 15, read as units that vary along one coordinate only; a sum of stripes reads 0 here",
-        effect=composing("stripe_share", 0),
-        above=0.5,
-        unit="stripe share of the first hidden layer, stripes + bumps",
-        fits=learnt(SOME),
-        controls=STRIPE,
-    ),
-    rc.Claim(
-        "a failing network's first hidden layer is tuned to single coordinates (ours)",
-        "The first hidden layer of the failing network follows one coordinate at a time too.",
-        "our contrast",
-        effect=failing("stripe_share", 0),
-        above=0.5,
-        unit="stripe share of the first hidden layer, whole donut",
-        fits=learnt(DONUT),
-        controls=STRIPE,
-    ),
-    rc.Claim(
-        "conjunctions grow with depth (the paper)",
-        "With stripes in training, conjunctions of x and y grow from the first hidden layer to the last.",
-        "Fig. 4f; Fig. 15",
-        effect=lambda t: composing("bump_share", -2)(t) - composing("bump_share", 0)(t),
-        above=0.0,
-        unit="bump share, last minus first hidden layer, stripes + bumps",
-        fits=learnt(SOME),
-        controls=BUMP,
-    ),
-    rc.Claim(
-        "late conjunctions are stronger in the failing network (ours)",
-        "Late conjunctions are stronger in the network that fails than in the one that composes.",
-        "our contrast",
-        effect=lambda t: failing("bump_share", -2)(t) - composing("bump_share", -2)(t),
-        above=0.1,
-        unit="bump share of the last hidden layer, donut minus stripes + bumps",
-        fits=learnt(SOME, DONUT),
-        controls=BUMP,
-    ),
-)
+CLAIMS = tuning_claims.STATED
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """For each condition: three units of the first and last hidden layer over (x, y), and the shares by layer."""
+    """For each condition: three units of the first and last hidden layer, pixel maps of the first, shares by layer."""
     plots, names = rc.plots, conditions(settings)
-    figure, axes = plots.panels(rows=7, columns=len(names), side=1.7)
+    shown = {f"units_{layer}": f"units of the\n{which} hidden layer" for layer, which in shown_layers(settings).items()}
+    shown["pixels_layer0"] = "channels of the\nfirst hidden layer\nover pixels"
+    figure, axes = plots.panels(rows=10, columns=len(names), side=1.6)
     for column, name in enumerate(names):
         rows = rc.pick(table, condition=name).sort_values("seed")
-        for half, layer in enumerate(shown_layers(settings)):
-            for unit, values in enumerate(rows.iloc[0][f"units_{layer}"]):
+        for part, kind in enumerate(shown):
+            for unit, values in enumerate(rows.iloc[0][kind]):
                 top = max(float(np.max(values)), 1e-6)
-                title = name if not half and not unit else ""
-                plots.picture(axes[3 * half + unit, column], values / top, title=title)
-        for measure, colour in zip(MEASURES, (plots.GOOD, plots.BAD), strict=True):
-            for i, values in enumerate(rows[measure]):
-                label = measure.replace("_", " ") if not i else None
-                axes[6, column].plot(values, color=colour, alpha=0.6, linewidth=1, label=label)
-            for values in rc.pick(table, system="untrained")[measure]:
-                axes[6, column].plot(values, ":", color=colour, linewidth=1.5)
-        axes[6, column].set(ylim=(0, 1), xlabel="layer")
-    axes[1, 0].set_ylabel("units of the\nfirst hidden layer")
-    axes[4, 0].set_ylabel("units of the\nlast hidden layer")
-    axes[6, 0].set_ylabel("share of variance\n(dotted: untrained)")
-    axes[6, 0].legend(fontsize=6, frameon=False)
+                title = name if not part and not unit else ""
+                plots.picture(axes[3 * part + unit, column], values / top, title=title)
+        _shares(axes[9, column], rows, rc.pick(table, system="untrained"))
+    for part, label in enumerate(shown.values()):
+        axes[3 * part + 1, 0].set_ylabel(label)
+    axes[9, 0].set_ylabel("share of variance\n(dotted: untrained)")
+    axes[9, 0].legend(fontsize=6, frameon=False)
     return figure
+
+
+def _shares(axes, rows: pd.DataFrame, before: pd.DataFrame) -> None:
+    """The shares against the layer, one line per network."""
+    for measure, colour in zip((*MEASURES, PIXELS), (rc.plots.GOOD, rc.plots.BAD, rc.plots.NEUTRAL), strict=True):
+        for i, values in enumerate(rows[measure]):
+            axes.plot(values, color=colour, alpha=0.6, linewidth=1, label=None if i else measure.replace("_", " "))
+        axes.plot(before[measure].iloc[0], ":", color=colour, linewidth=1.5)
+    axes.set(ylim=(0, 1), xlabel="layer")

@@ -1,0 +1,192 @@
+"""What `depth` claims: how the hole is warped, what factorisation and decodability lose, layer by layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import recombine as rc
+from recombine.experiments.liang2025 import figures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CNN, SHORT, LONG = "CNN", "MLP as released", "MLP trained long"
+FIRST, LAST, PICTURE = 0, -2, -1
+
+
+def trained(column: str, place: int):
+    """A measure of one layer, by seed, less what it reads there before training."""
+    now, before = (figures.layer(column, place, system=system) for system in ("network", "untrained"))
+    return lambda t: now(t) - before(t).iloc[0]
+
+
+def lost(column: str, since: str = ""):
+    """By how much a measure falls from the first to the last hidden layer; `since` training, or altogether."""
+    read = trained if since else figures.layer
+    return lambda t: read(column, FIRST)(t) - read(column, LAST)(t)
+
+
+def by_depth(kind: str, effect):
+    """An effect of one kind of network, with a column for each of its depths."""
+    return lambda t: rc.each_of("depth", effect)(of(t, kind))
+
+
+def of(table: pd.DataFrame, kind: str, depth: int | None = None) -> pd.DataFrame:
+    """The networks of a kind, and the same before training; of one depth, or all."""
+    rows = table[table["condition"] == kind].astype({"depth": int})
+    return rows if depth is None else rows[rows["depth"] == depth]
+
+
+def by_pair(kind: str, effect):
+    """An effect of an MLP minus that of a CNN, for each pair with as many hidden layers."""
+
+    def pairs(table: pd.DataFrame):
+        mlps, cnns = (set(rc.networks(of(table, k))["depth"]) for k in (kind, CNN))
+        both = {
+            f"{m} hidden layers": (of(table, kind, m), of(table, CNN, m - 1)) for m in sorted(mlps) if m - 1 in cnns
+        }
+        return rc.each({name: lambda _, pair=pair: effect(pair[0]) - effect(pair[1]) for name, pair in both.items()})(
+            table
+        )
+
+    return pairs
+
+
+def fits(kind: str):
+    """Whether networks of a kind have learnt the donut; those as released are judged as they are."""
+    return () if kind == SHORT else (by_depth(kind, rc.fitted("accuracy1_donut", at_least=0.95)),)
+
+
+VOLUME = (
+    figures.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
+    figures.output_reads("nearest memory", "hole_depth", at_most=-0.6),
+)
+FACTORS = (figures.output_reads("perfect", "factorisation", at_least=0.99),)
+PROBE = (figures.output_reads("noise", "probe", at_most=0.2),)
+HOW = {"_fd": "finite differences", "": "exact derivatives"}
+
+
+def collapse(where: str, place: int, below: float) -> rc.Claim:
+    return rc.Claim(
+        f"the volume collapses in the hole at every depth, {where}",
+        f"At every depth of a convolutional decoder that fits the donut, the hole loses volume, {where}.",
+        "Fig. 11; in the hidden layers as the paper, at the picture ours",
+        effect=by_depth(CNN, trained("hole_depth", place)),
+        below=below,
+        unit=f"decades of volume in the hole over the donut that training adds, {where}",
+        fits=fits(CNN),
+        controls=VOLUME,
+        over="depths",
+    )
+
+
+def swells(kind: str, ends: str, where: str, place: int) -> rc.Claim:
+    return rc.Claim(
+        f"the hole swells in the {where}: {kind}, {HOW[ends]}",
+        f"In an MLP of every depth training makes the hole's volume element larger, in the {where}. ({kind};"
+        f" {HOW[ends]}.)",
+        "Fig. 13" if (kind, ends) == (SHORT, "_fd") else "Fig. 13, by another protocol than the release's",
+        effect=by_depth(kind, trained(f"hole_depth{ends}", place)),
+        above=0.05,
+        unit=f"decades of volume in the hole over the donut that training adds, {where}",
+        fits=fits(kind),
+        controls=VOLUME,
+        over="depths",
+    )
+
+
+def turned(name: str, says: str, first: tuple[str, str], second: tuple[str, str]) -> rc.Claim:
+    """What the derivative or the length of training does to the swelling of the last hidden layer."""
+
+    def swelling(kind: str, ends: str):
+        return by_depth(kind, figures.layer(f"hole_depth{ends}", LAST))
+
+    return rc.Claim(
+        name,
+        says,
+        "our contrast, of one choice of the release",
+        effect=lambda t: swelling(*first)(t) - swelling(*second)(t),
+        above=0.05,
+        unit="decades of volume in the hole over the donut, last hidden layer, one protocol minus the other",
+        fits=fits(second[0]),
+        controls=VOLUME,
+        over="depths",
+    )
+
+
+def loses(kind: str, ends: str, since: str = "") -> rc.Claim:
+    return rc.Claim(
+        f"MLPs lose more factorisation than CNNs{since and ', beyond untrained ones'}: {kind}, {HOW[ends]}",
+        "From the first to the last hidden layer an MLP's factorisation falls more than that of a convolutional decoder"
+        f" with as many hidden layers{since and ', each less what it loses before training'}.",
+        "our contrast" if since else "Fig. 14; untrained MLPs also lose more than untrained CNNs",
+        effect=by_pair(kind, lost(f"factorisation{ends}", since)),
+        above=0.01,
+        unit="factorisation lost, MLP minus CNN",
+        controls=FACTORS,
+        over="numbers of hidden layers",
+    )
+
+
+def falls(kind: str, source: str) -> rc.Claim:
+    return rc.Claim(
+        f"decodability falls with depth beyond untrained ones: {kind}",
+        "From the first to the last hidden layer, a probe fitted outside the hole loses more of its score in the hole"
+        " than before training, at every depth.",
+        f"{source}, with a probe scored where it was not fitted; less what an untrained network loses",
+        effect=by_depth(kind, lost("probe", "training")),
+        above=0.05,
+        unit="R2 in the hole lost since training, first minus last hidden layer",
+        fits=fits(kind),
+        controls=PROBE,
+        over="depths",
+    )
+
+
+STATED = (
+    collapse("in the last hidden layer", LAST, -0.3),
+    collapse("at the picture", PICTURE, -0.6),
+    rc.Claim(
+        "MLPs of every depth fail in the hole",
+        "Fully connected decoders of every depth fit the donut and fail in the hole.",
+        "Fig. 13, 14",
+        effect=by_depth(LONG, figures.minus("accuracy0_donut", "accuracy0_interior")),
+        above=0.5,
+        unit="exact accuracy, donut minus interior",
+        fits=fits(LONG),
+        controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
+        over="depths",
+    ),
+    *(swells(kind, ends, "last hidden layer", LAST) for kind in (SHORT, LONG) for ends in HOW),
+    swells(SHORT, "_fd", "first hidden layer", FIRST),
+    swells(LONG, "", "first hidden layer", FIRST),
+    turned(
+        "finite differences swell the hole of MLPs as released (ours)",
+        "As released, finite differences read more volume in the hole of the same MLPs than exact derivatives do.",
+        (SHORT, "_fd"),
+        (SHORT, ""),
+    ),
+    turned(
+        "longer training shrinks the hole of MLPs, by finite differences (ours)",
+        "By finite differences the hole of an MLP swells less when it is trained until it fits than as released.",
+        (SHORT, "_fd"),
+        (LONG, "_fd"),
+    ),
+    loses(SHORT, "_fd"),
+    loses(LONG, ""),
+    loses(LONG, "", "training"),
+    rc.Claim(
+        "factorisation falls with depth beyond untrained ones: CNN",
+        "From the first to the last hidden layer a convolutional decoder of every depth loses more factorisation than"
+        " before training.",
+        "Fig. 12; less what an untrained network loses",
+        effect=by_depth(CNN, lost("factorisation", "training")),
+        above=0.01,
+        unit="factorisation lost since training, first minus last hidden layer",
+        fits=fits(CNN),
+        controls=FACTORS,
+        over="depths",
+    ),
+    falls(CNN, "Fig. 12"),
+    falls(LONG, "Fig. 14"),
+)

@@ -1,0 +1,89 @@
+"""What `efficiency` claims, by each ruler: with which power of the side the number of pictures needed grows."""
+
+from __future__ import annotations
+
+from math import log10
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.liang2025 import pictures_needed as needed
+from recombine.experiments.liang2025.pictures_needed import BUMPS, OUTSIDE, PRIMARY, RULERS, STRIPES
+
+MEMORISER, COMPOSER = "memoriser", "composer"
+
+
+def power(kind: str, ruler: str = PRIMARY, system: str = "network"):
+    """The exponent of the pictures needed over the side, by seed."""
+    return lambda t: needed.exponents(rc.pick(t, condition=kind, system=system), ruler)
+
+
+def on_largest(kind: str):
+    """log10 of the pictures needed on the largest grid, by seed."""
+    return lambda t: np.log10(needed.thresholds(rc.pick(t, condition=kind), PRIMARY).iloc[:, -1])
+
+
+def reads(system: str, kind: str, low: float, high: float, ruler: str) -> rc.Check:
+    says = f"the exponent of the control {system} by the ruler {ruler}"
+    return rc.Check(says, lambda t: float(power(kind, ruler, system)(t).iloc[0]), low, high)
+
+
+def claim(name: str, says: str, ruler: str = PRIMARY, **judged) -> rc.Claim:
+    # A memoriser of bumps needs about N^2 of them, a composer about N stripes, by every ruler.
+    known = (reads(MEMORISER, BUMPS, 1.5, 2.5, ruler), reads(COMPOSER, STRIPES, 0.5, 1.5, ruler))
+    return rc.Claim(name, says, "Fig. 4c; section 4.2; the ruler is our reading", controls=known, **judged)
+
+
+def said(ruler: str) -> str:
+    region, off = RULERS[ruler]
+    return f"{region}, {'nearest pixel' if off == 0.5 else f'within {off:g} px'}"
+
+
+def cubic(ruler: str) -> rc.Claim:
+    return claim(
+        f"bumps alone need about N^3 pictures ({said(ruler)})",
+        "The whole power of the side that is nearest to the growth of the number of bumps needed is the third. "
+        f"(Asked: {said(ruler)}.)",
+        ruler,
+        effect=power(BUMPS, ruler),
+        above=2.5,
+        below=3.5,
+        unit="exponent of the bumps needed over the side",
+    )
+
+
+STATED = (
+    *(cubic(ruler) for ruler in (PRIMARY, *(r for r in RULERS if r != PRIMARY))),
+    claim(
+        "stripes alone need about N pictures",
+        "The whole power of the side that is nearest to the growth of the number of stripes needed is the first.",
+        effect=power(STRIPES),
+        above=0.5,
+        below=1.5,
+        unit="exponent of the stripes needed over the side",
+    ),
+    claim(
+        "bumps needed grow with a larger power of N than stripes",
+        "The number of bumps needed grows with a power of the side that is larger by a half at least.",
+        effect=lambda t: power(BUMPS)(t) - power(STRIPES)(t),
+        above=0.5,
+        unit="exponent of bumps minus exponent of stripes",
+    ),
+    claim(
+        "fewer stripes than bumps are needed on the largest grid",
+        "On the largest grid more than four times as many bumps as stripes are needed.",
+        effect=lambda t: on_largest(BUMPS)(t) - on_largest(STRIPES)(t),
+        above=log10(4),
+        unit="log10 of bumps needed over stripes needed, largest side",
+    ),
+    claim(
+        "bumps outside the box never suffice in it",
+        "With the box held out, the largest set of bumps leaves its goal in the box unmet, on every grid.",
+        effect=rc.each_of("side", rc.value("most_box_1", condition=OUTSIDE)),
+        below=needed.GOAL,
+        unit="share of the box placed within 1 pixel, most bumps, box held out",
+        fits=(rc.each_of("side", rc.fitted("most_outside_1", at_least=needed.GOAL, condition=OUTSIDE)),),
+        null=1.0,
+        over="sides",
+    ),
+)
