@@ -26,7 +26,7 @@ BUMP, RATE = "local bump", "rate"
 class Settings(shared.SmallSettings):
     depths: tuple[int, ...] = (2, 4)
     """depths of the decoder, shallow ones first"""
-    steps: int = 1000
+    steps: int = 600
     """updates of each network"""
 
     def __post_init__(self) -> None:
