@@ -90,7 +90,7 @@ def figure(table: pd.DataFrame, conditions: Mapping[str, str]):
         for place, (title, picture) in zip(row, (pictures | {"truth": truth}).items(), strict=False):
             top = max(float(np.nanmax(picture, initial=0.0)), 1e-3)
             plots.picture(place, picture / top, title=title, mark=plots.brightest(truth))
-        row[0].set_ylabel(condition)
+        row[0].set_ylabel(condition.replace(", ", ",\n"))
         _matrices(row[4:7], first["matrices"])
         _numbers(row[7:], networks, colour)
     figure.suptitle(

@@ -19,7 +19,7 @@ from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt
 if TYPE_CHECKING:
     import pandas as pd
 
-RATE = "whole donut, plain numbers"
+RATE = "donut, plain numbers"
 BUMP_CODE, RATE_CODE = "local bump", "rate"
 
 
