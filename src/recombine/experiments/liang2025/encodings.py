@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import log10
 from typing import TYPE_CHECKING
 
-
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
 from recombine.measures.peak import regions
@@ -86,14 +85,15 @@ def controls(settings: Settings) -> list[dict]:
     truth = shared.truth(settings)
     sums = rc.superposition(shared.as_intensity(settings, truth), rc.square(truth.z, settings.low, settings.high).train)
     counted = {"perfect": truth, "superposition": shared.as_intensity(settings, sums)}
-    rows = shared.controls(settings)
-    for row in rows:
-        row |= artefacts(settings, counted[row["system"]]) if row["system"] in counted else {}
+    more = {name: artefacts(settings, answer) for name, answer in counted.items()}
+    rows = [row | more.get(row["system"], {}) for row in shared.controls(settings)]
 
     def untrained(code: str) -> dict:
         encode = CODES[code](settings)
         answer = shared.untrained(settings, settings.depth, encode)
-        return shared.untrained_row(settings, settings.depth, encode) | artefacts(settings, answer) | {"condition": code}
+        return (
+            shared.untrained_row(settings, settings.depth, encode) | artefacts(settings, answer) | {"condition": code}
+        )
 
     return rows + [untrained(code) for code in settings.codes]
 

@@ -51,9 +51,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     if cell.code == RATE_CODE:
         sets = [{RATE: shared.donut(settings, task)}] * len(cell.members)
         make = shared.decoder(settings, settings.depth, encode)
-        trained, rows = shared.train_conditions(
-            settings, task, make, members=cell.members, sets=sets, monitor=monitor
-        )
+        trained, rows = shared.train_conditions(settings, task, make, members=cell.members, sets=sets, monitor=monitor)
     else:
         trained, rows = stripes.train(cell, (DONUT, STRIPES), monitor)
     z = task.combinations[rc.whole(task.combinations)]
@@ -221,7 +219,10 @@ CLAIMS = (
         above=0.1,
         unit="agreement of pixel overlap with the binary OR kernel",
         fits=learnt(DONUT),
-        controls=(rc.reads("superposition", "overlap_or", at_least=0.1), rc.reads("perfect", "overlap_or", at_most=0.05)),
+        controls=(
+            rc.reads("superposition", "overlap_or", at_least=0.1),
+            rc.reads("perfect", "overlap_or", at_most=0.05),
+        ),
     ),
     rc.Claim(
         "bump codes give a clearer OR pattern than plain numbers",
