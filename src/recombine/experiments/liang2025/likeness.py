@@ -10,7 +10,6 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.liang2025 import shared
 from recombine.measures.memory import code_superposition
-from recombine.measures.pf import pf_coefficient
 from recombine.measures.similarity import distance_matrix, overlap_matrix, same
 
 if TYPE_CHECKING:
@@ -37,13 +36,10 @@ def scores(settings: shared.HoleSettings, answer: rc.Record, alone: np.ndarray, 
     sums = {name: code_superposition(answer.z, *pictures) for name, pictures in sums.items()}
     rng, within = rc.rng(settings.seed, "shuffled sums", seed), answer.where(inside)
     found = {name: rc.superposition_score(within, pictures[inside], rng) for name, pictures in sums.items()}
-    kernel = rc.cosine_matrix(answer.y_hat, answer.y_hat)
     return {
         **{f"r_{name}": score.r_sum for name, score in found.items()},
         **{f"r_{name}_shuffled": score.r_shuffled for name, score in found.items()},
         "r_truth": found["sum"].r_truth,
-        "schmidt_rank": float(rc.effective_rank(rc.schmidt_values(kernel, answer.z))),
-        "pf": pf_coefficient(kernel, answer.z),
         **kernels(settings, answer, inside, region.train),
         "sums": np.stack([pictures[shared.example_cells(inside)[1]] for pictures in sums.values()]),
         "matrices": matrices(answer),
@@ -81,7 +77,7 @@ def figure(table: pd.DataFrame, conditions: Mapping[str, str]):
     """A row per condition, in its colour: answer, two sums and truth; three matrices; correlations and agreements."""
     plots = rc.plots
     truth = rc.pick(table, system="perfect").iloc[0]["samples"][1]
-    figure, axes = plots.panels(rows=len(conditions), columns=10, side=1.9)
+    figure, axes = plots.panels(rows=len(conditions), columns=9, side=1.9)
     for row, (condition, colour) in zip(axes, conditions.items(), strict=True):
         networks = rc.pick(table, condition=condition).sort_values("seed")
         first = networks.iloc[0]
@@ -112,9 +108,7 @@ def _numbers(axes, networks: pd.DataFrame, colour: str) -> None:
     panels = {
         "correlation with": {"one-\nfactor": "r_code", "memo-\nries": "r_sum", "truth": "r_truth"},
         "agreement with": {"OR": "or_agreement", "AND": "and_agreement", "binary\nOR": "overlap_or"},
-        "effective Schmidt rank": {"kernel": "schmidt_rank"},
     }
     for place, (title, columns) in zip(axes, panels.items(), strict=True):
         rc.plots.dots(place, {n: networks[c].to_numpy(float) for n, c in columns.items()}, colour=colour, low=-0.6)
         place.set_title(title)
-    axes[-1].set_ylim(0.8, 1.1 * np.nanmax([2.0, *networks["schmidt_rank"]]))

@@ -180,16 +180,6 @@ CLAIMS = (
         controls=VOLUME,
     ),
     rc.Claim(
-        "with penalties the volume stays even through the corner",
-        "With both penalties the volume element of the picture stays within 0.35 decades through the corner.",
-        "Fig. 3c (at the picture)",
-        effect=lambda t: rc.by_seed(t, "corner_depth", condition="both").abs(),
-        below=0.35,
-        unit="decades of volume gained or lost in the corner",
-        fits=(fits("both"),),
-        controls=VOLUME,
-    ),
-    rc.Claim(
         "penalties leave one mode per stored picture",
         "With both penalties each stored picture has about one mode, where without them it has many.",
         "section 4.1: few dominant modes; stated after other seeds were seen",

@@ -128,10 +128,6 @@ OR_CONTROLS = (
     exceeds("superposition", "or_agreement", "and_agreement", at_least=0.1),
     exceeds("perfect", "and_agreement", "or_agreement", at_least=0.1),
 )
-RANK_CONTROLS = (
-    rc.reads("perfect", "schmidt_rank", at_most=1.1),
-    rc.reads("superposition", "schmidt_rank", at_least=1.3),
-)
 PLAIN = (rc.fitted("accuracy1_donut", at_least=0.8, condition=RATE),)
 OR_MINUS_AND = figures.minus("or_agreement", "and_agreement", condition=DONUT)
 AGREEMENT = "agreement of answers' cosines with the soft OR kernel, minus with the soft AND kernel"
@@ -233,16 +229,6 @@ CLAIMS = (
         unit="agreement of answers' cosines with the soft OR kernel, bump code minus plain numbers",
         fits=(*learnt(DONUT), *PLAIN),
         controls=OR_CONTROLS,
-    ),
-    rc.Claim(
-        "the failing kernel factorises less",
-        "As a sum of products of one-part kernels, the kernel of the failing network needs more terms.",
-        "eq. 1, 30 and 31 (Schmidt decomposition)",
-        effect=rc.difference("schmidt_rank", DONUT, STRIPES),
-        above=0.1,
-        unit="effective Schmidt rank of the answers' cosines, donut minus stripes",
-        fits=learnt(DONUT, STRIPES),
-        controls=RANK_CONTROLS,
     ),
 )
 
