@@ -24,6 +24,7 @@ from recombine.experiments.liang2025 import (
     shared,
     stripes,
     superposition,
+    surfaces,
     tuning,
 )
 from recombine.table import modern
@@ -79,7 +80,7 @@ def test_the_hole_its_interior_and_the_donut_are_measured_apart():
     assert np.isnan(found["mse_trained"])
 
 
-@pytest.mark.parametrize("module", [amounts, encodings, failure, holdouts, layers, stripes, superposition, tuning])
+@pytest.mark.parametrize("module", [amounts, encodings, failure, holdouts, stripes, superposition, tuning])
 def test_untrained_networks_are_measured_as_the_others_are(module):
     rows = pd.DataFrame(module.controls(module.QUICK))
     untrained = rc.pick(rows, system="untrained")
@@ -142,9 +143,9 @@ def test_or_like_is_a_property_of_the_failing_network_alone():
 def test_a_network_that_diverged_has_no_kinship():
     settings = superposition.QUICK
     answer = shared.truth(settings).answering(np.full((64, 8, 8), np.nan))
-    found = superposition.measured(settings, {"seed": 0, "diverged_at": 3}, answer)
+    found = superposition.measured(settings, {"seed": 0, "diverged_at": 3}, answer, np.zeros((2, 8, 8, 8)))
     assert all(np.isnan(value).all() for value in found.values())
-    assert np.shape(found["sums"]) == (3, 8, 8)
+    assert np.shape(found["sums"]) == (2, 8, 8)
 
 
 def test_the_volume_is_judged_in_the_last_hidden_layer():
@@ -152,6 +153,33 @@ def test_the_volume_is_judged_in_the_last_hidden_layer():
     table["hole_depth"] = [[0.0, -0.8, -9.0] if c == DONUT else [0.0, -0.2, 9.0] for c in table["condition"]]
     assert claim(layers, "the volume collapses in the hole").effect(table).to_list() == [-0.8] * 5
     assert claim(layers, "the volume stays even where the network composes").effect(table).to_list() == [0.2] * 5
+
+
+def test_surfaces_on_the_device_are_those_of_the_measures():
+    settings = layers.QUICK
+    record = pictures(np.random.default_rng(0).normal(size=(64, 8, 8)))
+    held_out = rc.on_grid(record, rc.square(record.z, settings.low, settings.high).held_out)
+    g = rc.metric(*rc.finite_differences(rc.on_grid(record, record.y_hat)))
+    found = surfaces.of_answers(settings, record)
+    assert found["factorisation"] == pytest.approx(rc.factorisation(g), rel=1e-4)
+    assert found["hole_depth"] == pytest.approx(rc.hole_depth(rc.log_volume(g), held_out, ~held_out), abs=1e-4)
+    assert found["additive"] == pytest.approx(rc.additive_share(rc.on_grid(record, record.y_hat)), rel=1e-4)
+    probe = rc.held_out_r2(record.y_hat, record.z.astype(float), ~held_out.ravel())
+    assert found["probe"] == pytest.approx(probe, abs=1e-3)
+
+
+def test_layers_of_a_network_come_in_its_own_order():
+    settings = layers.QUICK
+    network = shared.initial_models(settings, shared.decoder(settings, 10))
+    found = surfaces.of_network(settings, shared.grid(settings), network, 11)
+    kept = [f"layer{i}" for i in range(11)]
+    z = shared.truth(settings).z
+    record = rc.record(network, shared.grid(settings), z, key=rc.key(0, "test"), keep=kept)
+    wanted = [
+        rc.additive_share(rc.on_grid(record, a.astype(float)))
+        for a in (*(record.acts[name] for name in kept), record.y_hat)
+    ]
+    assert found["additive"] == pytest.approx(np.array(wanted), rel=1e-3)
 
 
 def test_crosses_are_like_crosses_and_bumps_like_bumps():
@@ -237,7 +265,7 @@ def test_the_strips_of_the_donut_never_touch_the_hole():
 def table(noise: float) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     ways = np.tile(np.linspace(0, 1, 12), 6)
-    rows = {"seed": np.repeat(np.arange(6), 12), "way": [f"way {w:.2f}" for w in ways], "accuracy1_hole": ways}
+    rows = {"seed": np.repeat(np.arange(6), 12), "way": [f"way {w:.2f}" for w in ways], "accuracy0_interior": ways}
     more = {"accuracy1_trained": 1.0, "diverged_at": -1, "good": ways + noise * rng.normal(size=72)}
     return modern(pd.DataFrame(rows | more | {"chance": rng.uniform(size=72)}))
 
