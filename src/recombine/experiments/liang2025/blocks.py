@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EVERY, TOP = "hole at every grade", "hole at the top grade"
-PAIRINGS = {"(x, y), grade": ((0, 1), (2,)), "(x, grade), y": ((0, 2), (1,)), "(y, grade), x": ((1, 2), (0,))}
+PAIRINGS = {"xy | grade": ((0, 1), (2,)), "x grade | y": ((0, 2), (1,)), "y grade | x": ((1, 2), (0,))}
 REVERSIBLE, IRREVERSIBLE = ("rotated", "rotated and bent"), ("pooled", "saturated")
 UNITS = 512
 
@@ -184,8 +184,8 @@ CLAIMS = (
         unit="additive share of the blocks (x, y) and grade, minus that of other blocks",
         fits=fits(TOP),
         controls=(
-            rc.reads("(x, grade) apart from y", "share (x, grade), y", at_least=0.999),
-            rc.reads("(x, grade) apart from y", "share (x, y), grade", at_most=0.9),
+            rc.reads("(x, grade) apart from y", "share x grade | y", at_least=0.999),
+            rc.reads("(x, grade) apart from y", "share xy | grade", at_most=0.9),
         ),
         over="blocks",
     ),
@@ -235,7 +235,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         columns = {"donut": "accuracy0_donut", "interior": "accuracy0_interior"}
         plots.dots(row[1], {name: rows[c].to_numpy() for name, c in columns.items()}, colour=colour)
         row[1].set_title("placed exactly\nat the top grade")
-        shares = {name.replace(", ", ",\n"): rows[f"share {name}"].to_numpy() for name in PAIRINGS}
+        shares = {name.replace(" | ", "\n| "): rows[f"share {name}"].to_numpy() for name in PAIRINGS}
         plots.dots(row[2], shares, colour=colour)
         row[2].set_title("share of the last hidden\nlayer that blocks explain")
         row[2].tick_params(axis="x", labelsize=6)

@@ -27,7 +27,7 @@ BRIGHT_ALONE, DARK_ALONE, DONUT = "bright, stripes alone", "dark, stripes alone"
 class Settings(shared.SmallSettings):
     pairs: int = 16
     """pairs from the donut that join the stripes"""
-    steps: int = 600
+    steps: int = 800
     """updates of each network"""
     kernel_sizes: tuple[int, ...] = (8, 10, 12, 14, 16, 20)
     """sides of the grids on which the two definitions of a factorised kernel are compared"""
@@ -39,7 +39,7 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, pairs=4, steps=20, kernel_sizes=(4, 5))
-LAPTOP = Settings(batch=16)
+LAPTOP = Settings()
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "pairs": 50, "learning_rate": 1e-3}
 GPU = Settings(seeds=8, block=8, steps=3125, cosine=False, **FULL)
 PAPER = Settings(seeds=20, block=10, steps=3125, cosine=False, **FULL)
