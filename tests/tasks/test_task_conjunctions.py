@@ -49,4 +49,4 @@ def test_a_grade_multiplies_a_bump_so_that_each_pixel_is_one_product_of_three_fa
     assert grid[2, 1, 2, 1, 2] == pytest.approx(1.0)
     assert grid[2, 1, 0, 1, 2] == pytest.approx(1 / 3)
     assert cp_rank(grid[..., 1, 2], 1e-3, np.random.default_rng(0)) == 1
-    assert cp_rank(1 - grid[..., 1, 2], 1e-3, np.random.default_rng(0)) == 2
+    assert cp_rank(1 - grid[..., 1, 2], 2e-2, np.random.default_rng(0)) == 2

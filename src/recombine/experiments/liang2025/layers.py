@@ -60,24 +60,10 @@ def geometry(settings: Settings, network, diverged_at: int = -1) -> dict:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The measures on the truth, on noise, on sums of one code per part, on two memorisers, and before training."""
     from recombine.experiments.liang2025 import surfaces
 
-    truth = shared.as_intensity(settings, shared.truth(settings))
-    known, (x, y) = rc.square(truth.z, settings.low, settings.high).train, truth.z.T
-    noise = rc.rng(settings.seed, "noise").normal(size=truth.y.shape)
-    systems = {
-        "perfect": truth,
-        "noise": truth.answering(noise),
-        "additive": truth.answering(noise[x] + noise[settings.size + y]),
-        "nearest memory": rc.nearest_memory(truth, known),
-        "superposition": rc.superposition(truth, known),
-    }
     born = shared.initial_models(settings, shared.decoder(settings, settings.depth))
-    return [
-        *rc.control_rows(lambda system: surfaces.of_answers(settings, system), systems),
-        {"system": "untrained", "seed": 0} | geometry(settings, born),
-    ]
+    return [*surfaces.known(settings), {"system": "untrained", "seed": 0} | geometry(settings, born)]
 
 
 VOLUME = (
@@ -120,9 +106,7 @@ def even(place: int):
     return lambda t: figures.layer("hole_depth", place, condition=STRIPES)(t).abs()
 
 
-FAILING = {"fits": learnt(DONUT)}
-COMPOSING = {"fits": learnt(STRIPES)}
-BOTH = {"fits": learnt(DONUT, STRIPES)}
+FAILING, COMPOSING, BOTH = ({"fits": learnt(*names)} for names in ((DONUT,), (STRIPES,), (DONUT, STRIPES)))
 CLAIMS = (
     rc.Claim(
         "the volume collapses in the hole",

@@ -68,7 +68,7 @@ def peaked(pictures: np.ndarray) -> np.ndarray:
 def matrices(answer: rc.Record, sides: int = 10) -> np.ndarray:
     """Cosine, distance and pixel overlap of all answers over a coarser grid, ordered by x and then by y."""
     values = np.unique(answer.z)[:: max(1, len(np.unique(answer.z)) // sides)]
-    kept = answer.where(np.isin(answer.z, values).all(axis=1)).y_hat
+    kept = answer.y_hat[np.all(np.isin(answer.z, values), axis=1)]
     found = rc.cosine_matrix(kept, kept), distance_matrix(kept, kept), overlap_matrix(peaked(kept), peaked(kept), 0.5)
     return np.stack(found).astype(np.float32)
 

@@ -6,7 +6,7 @@ says that they are there), beside decoders that are given bump codes, at several
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
 from recombine.experiments.liang2025.layers import FACTORS, PROBE, SHOWN, VOLUME, fall
-from recombine.experiments.liang2025.layers import controls as known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +83,7 @@ def controls(settings: Settings) -> list[dict]:
         who = {"system": "untrained", "condition": code, "depth": depth, "seed": 0}
         return who | surfaces.of_network(settings, shared.grid(settings, encode), born, depth + 1)
 
-    systems = [row for row in known(replace(settings, depth=settings.depths[0])) if row["system"] != "untrained"]
-    return systems + [untrained(code, depth) for code in (BUMP, RATE) for depth in settings.depths]
+    return surfaces.known(settings) + [untrained(code, depth) for code in (BUMP, RATE) for depth in settings.depths]
 
 
 def at_each_depth(effect):

@@ -57,7 +57,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     z = task.combinations[rc.whole(task.combinations)]
     answers = rc.records(trained.model, task, z, key=rc.key(settings.seed, "test"))
     alone = [one_factor(settings, encode, trained[i].model) for i in range(len(rows))]
-    return [row | measured(settings, row, *pair) for row, *pair in zip(rows, answers, alone, strict=True)]
+    return [row | measured(settings, row, answers[i], alone[i]) for i, row in enumerate(rows)]
 
 
 def one_factor(settings: Settings, encode: rc.Encoding, network) -> np.ndarray:

@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025.shared import HoleSettings
+from recombine.experiments.liang2025.shared import HoleSettings, as_intensity
+from recombine.experiments.liang2025.shared import truth as truth_of
 from recombine.measures.probe import held_out_r2_of_products
 
 MEASURES = ("additive", "factorisation", "probe", "hole_depth", "roughness")
@@ -32,7 +33,7 @@ class Surface(NamedTuple):
 def surface(acts: jax.Array) -> Surface:
     """Metric, products and energies of activations [x, y, units...]."""
     flat = acts.reshape(*acts.shape[:2], -1)
-    along_x, along_y = jnp.gradient(flat, axis=0), jnp.gradient(flat, axis=1)
+    along_x, along_y = (jnp.asarray(jnp.gradient(flat, axis=axis)) for axis in (0, 1))
     own = jnp.sum(along_x**2, axis=-1)
     shared = jnp.sum(along_x * along_y, axis=-1) / jnp.where(own > 0, own, 1)
     rest = jnp.sum((along_y - shared[..., None] * along_x) ** 2, axis=-1)
@@ -66,6 +67,21 @@ def of_answers(settings: HoleSettings, answer: rc.Record) -> dict[str, np.ndarra
     return measured(settings, [found])
 
 
+def known(settings: HoleSettings) -> list[dict]:
+    """The measures on the truth, on noise, on sums of one code per part, and on two memorisers."""
+    truth = as_intensity(settings, truth_of(settings))
+    trained, (x, y) = rc.square(truth.z, settings.low, settings.high).train, truth.z.T
+    noise = rc.rng(settings.seed, "noise").normal(size=truth.y.shape)
+    systems = {
+        "perfect": truth,
+        "noise": truth.answering(noise),
+        "additive": truth.answering(noise[x] + noise[settings.size + y]),
+        "nearest memory": rc.nearest_memory(truth, trained),
+        "superposition": rc.superposition(truth, trained),
+    }
+    return rc.control_rows(lambda system: of_answers(settings, system), systems)
+
+
 def measured(settings: HoleSettings, layers: list[Surface]) -> dict[str, np.ndarray]:
     found = [on_layer(settings, layer) for layer in layers]
     return {name: np.array([one[name] for one in found]) for name in MEASURES}
@@ -75,12 +91,12 @@ def on_layer(settings: HoleSettings, layer: Surface) -> dict[str, float]:
     """Additive share, factorisation, held-out probe, volume in the hole, and how uneven the volume is."""
     z = np.stack(np.meshgrid(*[np.arange(settings.size)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
     outside = rc.square(z, settings.low, settings.high).train
-    on_donut, g = outside.reshape(settings.size, settings.size), as_metric(layer.metric)
+    on_donut, g = outside.reshape(settings.size, settings.size), as_metric(np.asarray(layer.metric, float))
     v_x, v_y, total = (float(v) for v in layer.energies)
     return {
         "additive": (v_x + v_y) / total if total > 0 else float("nan"),
         "factorisation": rc.factorisation(g),
-        "probe": held_out_r2_of_products(layer.products.astype(float), z.astype(float), outside),
+        "probe": held_out_r2_of_products(np.asarray(layer.products, float), z.astype(float), outside),
         "hole_depth": rc.hole_depth(rc.log_volume(g), ~on_donut, on_donut),
         "roughness": roughness(rc.log_volume(g)),
     }
@@ -88,7 +104,7 @@ def on_layer(settings: HoleSettings, layer: Surface) -> dict[str, float]:
 
 def as_metric(gram: np.ndarray) -> np.ndarray:
     """g (x, y, 2, 2) in double precision, whose determinant survives tangents that are nearly parallel."""
-    own, shared, rest = np.moveaxis(np.asarray(gram, float), -1, 0)
+    own, shared, rest = np.moveaxis(gram, -1, 0)
     g = np.stack([own, shared * own, shared * own, shared**2 * own + rest], axis=-1)
     return g.reshape(*own.shape, 2, 2)
 

@@ -11,7 +11,9 @@ import recombine as rc
 from recombine.experiments.liang2025.shared import HoleSettings, example_cells
 from recombine.measures.additive import generally_factorised
 from recombine.measures.complexity import epsilon_rank, exact_rank
+from recombine.measures.cp import cp_error
 from recombine.measures.pf import pf_coefficient
+from recombine.measures.schmidt import by_factor
 from recombine.tasks.conjunctions import KINDS
 
 if TYPE_CHECKING:
@@ -71,6 +73,14 @@ def of_kernel(kernel: np.ndarray, z: np.ndarray) -> dict:
     }
 
 
+def not_one_product(answer: rc.Record) -> float:
+    """How far the cosines of all answers are from one product of kernels of one part each, as a share of their norm."""
+    if not np.isfinite(answer.y_hat).all():
+        return float("nan")
+    tensor = by_factor(rc.cosine_matrix(answer.y_hat, answer.y_hat), answer.z)
+    return cp_error(tensor, 1, np.random.default_rng(0), restarts=2)
+
+
 def known_kernels(size: int, sigma: float) -> list[dict]:
     """One row per kernel of known form on a grid of this side: a product (AND), its OR, and a sum of one-part ones."""
     z = np.stack(np.meshgrid(*[np.arange(size)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -97,6 +107,15 @@ def mixed_codes(settings: HoleSettings, seed: int) -> list[dict]:
         {"system": name, "seed": seed, "factorised": float(generally_factorised(a)), "additive": rc.additive_share(a)}
         for name, a in systems.items()
     ]
+
+
+def draw_mixed(axes, table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Whether mixed codes are factorised by the definition, and their additive shares."""
+    for place, column in zip(axes, ("factorised", "additive"), strict=True):
+        groups = {name.replace(" and ", "\n+ "): rc.pick(table, system=name)[column].to_numpy() for name in names}
+        rc.plots.dots(place, groups)
+        place.set_title(f"known codes, mixed:\n{'factorised?' if column == 'factorised' else 'additive share'}")
+        place.tick_params(axis="x", labelsize=6)
 
 
 def figure(table: pd.DataFrame, others: Sequence[str]):
