@@ -78,40 +78,48 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     keys, make = jnp.concatenate([life] * len(sets[0])), shared.decoder(settings, settings.depth)
     trained = rc.population(task, splits, make, keys, recipe, dials=dials, monitor=monitor)
-    found = [
-        measures(settings, trained[i].model, split, one["condition"], monitor)
-        for i, (one, split) in enumerate(zip(who, splits, strict=True))
-    ]
-    return rc.rows(trained, who, found)
+    answers = [recorded(settings, trained[i].model, one["condition"]) for i, one in enumerate(who)]
+    for one, answer in zip(who, answers, strict=True):
+        monitor.recorded(f"{one['condition']}-{one['seed']}", answer)
+    judged = zip(answers, splits, who, strict=True)
+    return rc.rows(trained, who, [measures(settings, a, split, one["condition"]) for a, split, one in judged])
 
 
-def measures(settings: Settings, network, split: rc.Split, condition: str, monitor=None) -> dict:
-    """What a network makes of the target that it was trained on: where it errs, and what its answers are like."""
-    task, kind = grid(settings), condition.split(",", maxsplit=1)[0]
-    rows = task.combinations[:, 0] == KINDS.index(kind)
-    answer = rc.record(network, task, task.combinations[rows], key=rc.key(settings.seed, "test"))
-    if monitor:
-        monitor.recorded(condition, answer)
-    return targets.scores(settings, answer, split.train[rows], kind, kernel=condition in ("dark", DONUT))
+def kind_of(condition: str) -> str:
+    """The target that a condition is about: the first word of its name."""
+    return condition.split(",", maxsplit=1)[0]
+
+
+def of_kind(settings: Settings, condition: str) -> np.ndarray:
+    """Which combinations are of that target."""
+    return grid(settings).combinations[:, 0] == KINDS.index(kind_of(condition))
+
+
+def recorded(settings: Settings, network, condition: str) -> rc.Record:
+    task = grid(settings)
+    asked = task.combinations[of_kind(settings, condition)]
+    return rc.record(network, task, asked, key=rc.key(settings.seed, "test"))
+
+
+def measures(settings: Settings, answer: rc.Record, split: rc.Split, condition: str) -> dict:
+    """What a system makes of a target: where it errs, what its answers are like, and for dark bumps its kernel."""
+    seen, kernel = split.train[of_kind(settings, condition)], condition in ("dark", DONUT)
+    return targets.scores(settings, answer, seen, kind_of(condition), kernel=kernel)
 
 
 def controls(settings: Settings) -> list[dict]:
     """The targets themselves, the mean picture of each, kernels of known form, and networks at their first weights."""
     task, key = grid(settings), rc.key(settings.seed, "test")
-    born, split = shared.initial_models(settings, shared.decoder(settings, settings.depth)), None
+    born = shared.initial_models(settings, shared.decoder(settings, settings.depth))
     rows = []
     for condition, split in training_sets(settings, rc.key(settings.seed, "control split")).items():
-        kind = condition.split(",")[0]
-        of_kind = task.combinations[:, 0] == KINDS.index(kind)
-        truth, seen = rc.truth(task, task.combinations[of_kind], key=key), split.train[of_kind]
-        mean = truth.answering(np.broadcast_to(truth.y[seen].mean(axis=0), truth.y.shape))
-        kernel = condition in ("dark", DONUT)
-        found = rc.control_rows(
-            lambda a, seen=seen, kind=kind, kernel=kernel: targets.scores(settings, a, seen, kind, kernel=kernel),
-            {"perfect": truth, "mean picture": mean},
-        )
-        untrained = {"system": "untrained", "seed": 0} | measures(settings, born, split, condition)
-        rows += [row | {"condition": condition} for row in (*found, untrained)]
+        which = of_kind(settings, condition)
+        truth = rc.truth(task, task.combinations[which], key=key)
+        mean = np.broadcast_to(truth.y[split.train[which]].mean(axis=0), truth.y.shape)
+        systems = {"perfect": truth, "mean picture": truth.answering(mean)}
+        systems |= {"untrained": recorded(settings, born, condition)}
+        found = rc.control_rows(lambda a, s=split, c=condition: measures(settings, a, s, c), systems)
+        rows += [row | {"condition": condition} for row in found]
     return rows + [row for size in settings.kernel_sizes for row in targets.known_kernels(size, settings.sigma)]
 
 

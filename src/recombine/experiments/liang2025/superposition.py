@@ -80,8 +80,8 @@ def measured(settings: Settings, row: dict, answer: rc.Record, alone: np.ndarray
     if row["diverged_at"] >= 0:
         answer, alone = answer.answering(answer.y), np.zeros_like(alone)
     found = likeness.scores(settings, shared.as_intensity(settings, answer), alone, row["seed"])
-    found["matrices"] = found["matrices"] if row["seed"] == 0 else None
-    return rc.nan_if_diverged(found, row["diverged_at"])
+    matrices = found["matrices"] if row["seed"] == 0 else None
+    return rc.nan_if_diverged(found, row["diverged_at"]) | {"matrices": matrices}
 
 
 def controls(settings: Settings) -> list[dict]:

@@ -62,7 +62,9 @@ def joined(settings: HoleSettings, z: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def readings(answer: rc.Record) -> dict:
-    """The effective Schmidt rank and the PF coefficient of the cosines of all answers."""
+    """The effective Schmidt rank and the PF coefficient of the cosines of all answers; NaN if it diverged."""
+    if not np.isfinite(answer.y_hat).all():
+        return {"schmidt_rank": np.nan, "pf": np.nan}
     return of_kernel(rc.cosine_matrix(answer.y_hat, answer.y_hat), answer.z)
 
 
