@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 
 import jax.numpy as jnp
@@ -14,22 +13,17 @@ import recombine as rc
 from recombine.engine import identity
 from recombine.experiments.liang2025 import (
     amounts,
-    blocks,
     donut,
     encodings,
     failure,
     figures,
-    framework,
     holdouts,
     layers,
-    likeness,
     pictures_needed,
     predictors,
     shared,
     stripes,
     superposition,
-    surfaces,
-    targets,
     tuning,
 )
 from recombine.table import modern
@@ -85,7 +79,7 @@ def test_the_hole_its_interior_and_the_donut_are_measured_apart():
     assert np.isnan(found["mse_trained"])
 
 
-@pytest.mark.parametrize("module", [amounts, encodings, failure, holdouts, stripes, superposition, tuning])
+@pytest.mark.parametrize("module", [amounts, encodings, failure, holdouts, layers, stripes, superposition, tuning])
 def test_untrained_networks_are_measured_as_the_others_are(module):
     rows = pd.DataFrame(module.controls(module.QUICK))
     untrained = rc.pick(rows, system="untrained")
@@ -158,79 +152,6 @@ def test_the_volume_is_judged_in_the_last_hidden_layer():
     table["hole_depth"] = [[0.0, -0.8, -9.0] if c == DONUT else [0.0, -0.2, 9.0] for c in table["condition"]]
     assert claim(layers, "the volume collapses in the hole").effect(table).to_list() == [-0.8] * 5
     assert claim(layers, "the volume stays even where the network composes").effect(table).to_list() == [0.2] * 5
-
-
-def test_surfaces_on_the_device_are_those_of_the_measures():
-    settings = layers.QUICK
-    record = pictures(np.random.default_rng(0).normal(size=(64, 8, 8)))
-    held_out = rc.on_grid(record, rc.square(record.z, settings.low, settings.high).held_out)
-    g = rc.metric(*rc.finite_differences(rc.on_grid(record, record.y_hat)))
-    found = surfaces.of_answers(settings, record)
-    assert found["factorisation"] == pytest.approx(rc.factorisation(g), rel=1e-4)
-    assert found["hole_depth"] == pytest.approx(rc.hole_depth(rc.log_volume(g), held_out, ~held_out), abs=1e-4)
-    assert found["additive"] == pytest.approx(rc.additive_share(rc.on_grid(record, record.y_hat)), rel=1e-4)
-    probe = rc.held_out_r2(record.y_hat, record.z.astype(float), ~held_out.ravel())
-    assert found["probe"] == pytest.approx(probe, abs=1e-3)
-
-
-def test_layers_of_a_network_come_in_its_own_order():
-    settings = layers.QUICK
-    network = shared.initial_models(settings, shared.decoder(settings, 10))
-    found = surfaces.of_network(settings, shared.grid(settings), network, 11)
-    kept = [f"layer{i}" for i in range(11)]
-    z = shared.truth(settings).z
-    record = rc.record(network, shared.grid(settings), z, key=rc.key(0, "test"), keep=kept)
-    acts = [*(record.acts[name] for name in kept), record.y_hat]
-    wanted = [rc.additive_share(rc.on_grid(record, a.astype(float))) for a in acts]
-    assert found["additive"] == pytest.approx(np.array(wanted), rel=1e-3)
-
-
-def test_pixel_overlap_tells_a_sum_of_memories_from_the_truth():
-    settings = superposition.LAPTOP
-    truth = shared.as_intensity(settings, shared.truth(settings))
-    known = rc.square(truth.z, settings.low, settings.high).train
-    by_factor = likeness.memories(truth, known)
-    added = by_factor[0][truth.z[:, 0]] + by_factor[1][truth.z[:, 1]]
-    sums = truth.answering(np.where(known[:, None, None], truth.y, added))
-    summed, perfect = (likeness.scores(settings, answer, by_factor, seed=0) for answer in (sums, truth))
-    assert summed["overlap_or"] > 0.1 > perfect["overlap_or"]
-    assert summed["r_code"] == pytest.approx(1.0)
-    assert perfect["matrices"].shape == (3, 256, 256)
-    assert perfect["matrices"][0].diagonal() == pytest.approx(1.0, abs=1e-5)
-
-
-def test_the_answers_to_one_factor_average_out_the_code_of_the_other():
-    settings = replace(superposition.QUICK, dark=False)
-    encode = superposition.encoding(settings, superposition.RATE_CODE)
-
-    def network(x):
-        return jnp.full((8, 8), x[0] + 100 * x[1]), {}
-
-    by_x, by_y = superposition.one_factor(settings, encode, network)
-    middle = (settings.size - 1) / 2
-    assert by_x[:, 0, 0] == pytest.approx(np.arange(8) + 100 * middle)
-    assert by_y[:, 0, 0] == pytest.approx(middle + 100 * np.arange(8))
-
-
-def test_a_hole_in_three_factors_is_held_out_at_every_grade_or_at_one():
-    settings = blocks.QUICK
-    every, top = (split.held_out for split in blocks.training_sets(settings).values())
-    assert every.sum() == settings.grades * top.sum() == settings.grades * 16
-
-
-def test_targets_are_trained_on_their_own_kind_and_never_in_the_hole():
-    settings = framework.QUICK
-    for name, split in framework.training_sets(settings, rc.key(0, "test")).items():
-        z = split.combinations[split.train]
-        assert len(np.unique(z[:, 0])) == 1, name
-        inside = ((z[:, 1:] >= settings.low) & (z[:, 1:] <= settings.high)).all(axis=1)
-        assert not inside.any()
-
-
-def test_reversible_mixing_keeps_a_code_and_irreversible_mixing_does_not():
-    rows = {row["system"]: row["factorised"] for row in targets.mixed_codes(blocks.QUICK, 0)}
-    assert [rows[name] for name in ("separate", *blocks.REVERSIBLE)] == [1.0] * 3
-    assert [rows[name] for name in blocks.IRREVERSIBLE] == [0.0] * 2
 
 
 def test_crosses_are_like_crosses_and_bumps_like_bumps():
