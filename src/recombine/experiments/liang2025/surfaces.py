@@ -72,12 +72,13 @@ def known(settings: HoleSettings) -> list[dict]:
     truth = as_intensity(settings, truth_of(settings))
     trained, (x, y) = rc.square(truth.z, settings.low, settings.high).train, truth.z.T
     noise = rc.rng(settings.seed, "noise").normal(size=truth.y.shape)
+    sums = rc.superposition(truth, trained).y_hat
     systems = {
         "perfect": truth,
         "noise": truth.answering(noise),
         "additive": truth.answering(noise[x] + noise[settings.size + y]),
         "nearest memory": rc.nearest_memory(truth, trained),
-        "superposition": rc.superposition(truth, trained),
+        "superposition": truth.answering(np.where(trained[:, None, None], truth.y, sums)),
     }
     return rc.control_rows(lambda system: of_answers(settings, system), systems)
 
