@@ -31,7 +31,7 @@ UNITS = 512
 class Settings(shared.SmallSettings):
     grades: int = 3
     """grades of brightness"""
-    steps: int = 800
+    steps: int = 1000
     """updates of each network"""
     mixings: int = 8
     """random mixings of a known code"""
@@ -44,7 +44,7 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, steps=20, mixings=2)
-LAPTOP = Settings(batch=16)
+LAPTOP = Settings()
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "learning_rate": 1e-3}
 GPU = Settings(seeds=8, block=8, steps=3125, cosine=False, **FULL)
 PAPER = Settings(seeds=20, block=10, steps=12_500, cosine=False, **FULL)

@@ -156,9 +156,20 @@ CLAIMS = (
         controls=own_sum("r_sum"),
     ),
     rc.Claim(
-        "with plain numbers the failure is a sum of memories too",
-        "A failing network that is given plain numbers draws sums of its answers that share x and that share y.",
+        "with plain numbers the failure is a sum of the answers to one factor too",
+        "A failing network that is given plain numbers draws the sum of its answers to x and to y, with the other"
+        " averaged out.",
         "section 3.3: the same pattern for rate codes",
+        effect=figures.minus("r_code", "r_code_shuffled", condition=RATE),
+        above=0.1,
+        unit="correlation with its own sum, minus with another cell's",
+        fits=PLAIN,
+        controls=own_sum("r_code"),
+    ),
+    rc.Claim(
+        "with plain numbers the failure is a sum of memories too (ours)",
+        "A failing network that is given plain numbers draws sums of its answers that share x and that share y.",
+        "ours, of section 3.3",
         effect=figures.minus("r_sum", "r_sum_shuffled", condition=RATE),
         above=0.1,
         unit="correlation with its own sum of memories, minus with another cell's",
