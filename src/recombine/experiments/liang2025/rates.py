@@ -13,7 +13,8 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
-from recombine.experiments.liang2025.layers import FACTORS, PROBE, SHOWN, VOLUME, fall
+from recombine.experiments.liang2025.layers import SHOWN
+from recombine.experiments.liang2025.layers_claims import FACTORS, PROBE, VOLUME, fall
 
 if TYPE_CHECKING:
     import pandas as pd
