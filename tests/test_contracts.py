@@ -36,6 +36,7 @@ from recombine.measures import (
     spectrum,
     tuning,
 )
+from recombine.tasks import conjunctions
 from recombine.tasks.modules import masks
 
 KEY = jax.random.key(0)
@@ -51,6 +52,8 @@ TASKS = {
     "bumps": lambda: rc.bumps(8, rc.local_bump(8)),
     "bumps: dark": lambda: rc.bumps(8, rc.one_hot(8), dark=True),
     "bumps: stripes": lambda: rc.stripes(rc.bumps(8, rc.local_bump(8))),
+    "conjunctions": lambda: conjunctions.conjunctions(4, rc.local_bump(4)),
+    "conjunctions: graded": lambda: conjunctions.graded_bumps(4, 3, rc.local_bump(4)),
     "continuous": lambda: rc.continuous_bumps(8, rc.local_bump(8)),
     "hyperteacher": lambda: rc.hyperteacher(
         modules=4, max_active=2, teachers=2, inputs=2, hidden=(3,), outputs=2, samples=2, key=KEY

@@ -14,7 +14,7 @@ from recombine.core import UserError
 from recombine.experiments.liang2025 import rotation
 from recombine.train.monitor import Monitor
 
-FOUR = np.zeros((6, 6))
+FOUR = np.zeros((8, 8))
 FOUR[1:4, 1], FOUR[3, 1:5], FOUR[1:6, 3] = 255, 255, 255
 
 
@@ -29,21 +29,23 @@ def upright(settings: rotation.Settings) -> jax.Array:
 @pytest.fixture
 def own(tmp_path):
     """Settings whose digit is in two tiny files: a blank 7, then the 4."""
-    (tmp_path / "images").write_bytes(idx(np.stack([np.zeros((6, 6)), FOUR])))
+    (tmp_path / "images").write_bytes(idx(np.stack([np.zeros((8, 8)), FOUR])))
     (tmp_path / "labels").write_bytes(idx(np.array([7, 4])))
     return replace(rotation.QUICK, images=str(tmp_path / "images"), labels=str(tmp_path / "labels"))
 
 
 def test_the_first_four_of_the_files_is_turned_and_measured(own):
-    perfect, mixing, untrained = rotation.controls(own)
-    assert [row["system"] for row in (perfect, mixing, untrained)] == ["perfect", "mixing", "untrained"]
+    perfect, mixing, edge, untrained, _ = rotation.controls(own)
+    systems = ["perfect", "mixing", "nearest edge", "untrained"]
+    assert [row["system"] for row in (perfect, mixing, edge, untrained)] == systems
+    assert edge["gap_speed"] < -0.3 < perfect["gap_speed"]
     assert np.allclose(upright(own), FOUR / 255, atol=1e-6)
-    assert perfect["pictures"].shape == (5, 6, 6)
+    assert perfect["pictures"].shape == (5, 8, 8)
     assert perfect["mse_gap"] == 0 < mixing["mse_gap"]
     assert untrained["mse_seen"] > mixing["mse_seen"] == 0
     rows = rotation.run(rotation.cells(own)[0], Monitor())
     assert [row["system"] for row in rows] == ["network"] * own.seeds
-    assert all(np.isfinite(row["mse_gap"]) and row["pictures"].shape == (5, 6, 6) for row in rows)
+    assert all(np.isfinite(row["mse_gap"]) and row["pictures"].shape == (5, 8, 8) for row in rows)
 
 
 def test_other_content_of_the_same_files_makes_other_cells(own, tmp_path):
@@ -60,7 +62,7 @@ def test_without_files_the_drawn_digit_is_turned():
 
 
 def test_pictures_that_are_not_square_are_refused(own, tmp_path):
-    (tmp_path / "images").write_bytes(idx(np.zeros((2, 6, 5))))
+    (tmp_path / "images").write_bytes(idx(np.zeros((2, 8, 4))))
     with pytest.raises(UserError, match="square"):
         rotation.cells(own)
 

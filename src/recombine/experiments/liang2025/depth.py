@@ -17,8 +17,6 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.liang2025 import depth_claims, figures, shared
 from recombine.experiments.liang2025.depth_claims import CNN, LONG, SHORT
-from recombine.recording.grams import layer_coordinates
-from recombine.recording.jacobians import additive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +108,9 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
     """Each measure as one number per layer, from the first hidden layer to the picture."""
+    from recombine.recording.grams import layer_coordinates
+    from recombine.recording.jacobians import additive
+
     truth = shared.truth(settings)
     region = rc.square(truth.z, settings.low, settings.high)
     held_out = rc.on_grid(truth, region.held_out)

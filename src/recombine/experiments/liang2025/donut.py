@@ -21,11 +21,8 @@ EXPECTED = {
     "effective_rank": -1,
     "probe": +1,
     "or_like": -1,
-    "schmidt_rank": -1,
     "error": -1,
     "placed": +1,
-    "active": -1,
-    "norm": -1,
 }
 MEANING = {
     "additive": "additive share of the last hidden layer",
@@ -34,16 +31,13 @@ MEANING = {
     "effective_rank": "effective rank of the last hidden layer",
     "probe": "probe from one half of the donut to the other",
     "or_like": "hidden likeness: OR more than AND",
-    "schmidt_rank": "Schmidt rank of the hidden kernel",
     "error": "log error on the donut",
     "placed": "placed within 1 px on the donut",
-    "active": "share of units that are active",
-    "norm": "log norm of the weights",
 }
 
 
 def seen(settings: HoleSettings, answer: rc.Record, units: np.ndarray) -> dict[str, float]:
-    """Every measure but the norm, from the answers and some units of the last hidden layer."""
+    """Every measure, from the answers and some units of the last hidden layer."""
     region = rc.square(answer.z, settings.low, settings.high)
     on_donut = answer.where(region.train)
     hidden = units[region.train].astype(float)
@@ -52,10 +46,8 @@ def seen(settings: HoleSettings, answer: rc.Record, units: np.ndarray) -> dict[s
         "effective_rank": float(rc.effective_rank(np.linalg.svd(hidden - hidden.mean(axis=0), compute_uv=False))),
         "probe": rc.held_out_r2(hidden, on_donut.z.astype(float), on_donut.z.sum(axis=1) < settings.size),
         "or_like": or_like(settings, on_donut.z, hidden),
-        "schmidt_rank": float(rc.effective_rank(rc.schmidt_values(*strip_kernel(settings, answer, units)))),
         "error": log10(max(rc.mse(on_donut), 1e-12)),
         "placed": rc.peak_accuracy(on_donut, 1),
-        "active": float(np.mean(hidden > 0)),
     }
 
 
@@ -80,9 +72,3 @@ def or_like(settings: HoleSettings, z: np.ndarray, hidden: np.ndarray) -> float:
     likeness = rc.cosine_matrix(hidden, hidden)
     soft = rc.near(settings.sigma)
     return rc.agreement(likeness, rc.or_kernel(z, z, soft)) - rc.agreement(likeness, rc.and_kernel(z, z, soft))
-
-
-def strip_kernel(settings: HoleSettings, answer: rc.Record, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The cosines of hidden activations over one strip, which is a full grid, and its cells."""
-    inside = answer.z[:, 0] < settings.low
-    return rc.cosine_matrix(units[inside], units[inside]), answer.z[inside]

@@ -18,7 +18,6 @@ from recombine.experiments.liang2025 import pictures_needed as needed
 from recombine.experiments.liang2025.efficiency_claims import COMPOSER, MEMORISER, said
 from recombine.experiments.liang2025.pictures_needed import BUMPS, OUTSIDE, PRIMARY, RULERS, STRIPES
 from recombine.experiments.seeds import Seeded
-from recombine.train.optimizers import adamw_stopping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +95,8 @@ def train(cell: rc.Cell, who: list[tuple[str, int, int]], monitor):
     """One network for each (kind, size, seed), each with weights and pictures of its own."""
     import jax
     import jax.numpy as jnp
+
+    from recombine.train.optimizers import adamw_stopping
 
     settings, side = cell.settings, cell.side
     task = needed.pictures(side, settings.law, settings.seed)

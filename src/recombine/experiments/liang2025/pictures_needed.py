@@ -10,8 +10,6 @@ import numpy as np
 
 import recombine as rc
 from recombine.measures.peak import misplacement
-from recombine.tasks.bumps import intensity
-from recombine.tasks.continuous import bumps_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +34,8 @@ PRIMARY = "box_1"
 @cache
 def pictures(side: int, law: str, seed: int) -> rc.Task:
     """All pictures that may be shown, on white: every cell and stripe, or places drawn once, uniformly."""
+    from recombine.tasks.continuous import bumps_at
+
     if law == WHOLE:
         cells = np.stack(np.meshgrid(*[np.arange(side)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
         values = np.tile(np.arange(side), (2, 1))
@@ -90,6 +90,8 @@ def some(task: rc.Task, kind: str, side: int, size: int, key) -> np.ndarray:
 
 def right(answer: rc.Record, side: int) -> dict[str, float]:
     """The share of right answers by each ruler, and of those outside the box within one pixel."""
+    from recombine.tasks.bumps import intensity
+
     y, y_hat = (intensity(a, dark=True) for a in (answer.y, answer.y_hat))
     return shares(misplacement(rc.Record(answer.z, answer.x, y, y_hat)), in_box(answer.z, side))
 

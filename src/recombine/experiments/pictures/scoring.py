@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,6 +136,9 @@ def off(mse: float) -> dict[str, float]:
     return {"mse": mse, "log_mse": float(np.log10(mse + 1e-12))}
 
 
+_SHARING = Lock()  # how many cores NumPy uses belongs to the process
+
+
 def in_threads(function: Callable[[Any], Any], items: Iterable[Any], *, monitor: Any = None) -> list[Any]:
     """A function of each item, in as many threads as there are cores: to score is to wait for device and zip.
 
@@ -144,7 +148,7 @@ def in_threads(function: Callable[[Any], Any], items: Iterable[Any], *, monitor:
 
     first, *others = items
     found = [function(first)]
-    with one_core_each(), ThreadPoolExecutor(min(os.cpu_count() or 1, CALLERS)) as pool:
+    with _SHARING, one_core_each(), ThreadPoolExecutor(min(os.cpu_count() or 1, CALLERS)) as pool:
         for one in pool.map(function, others):
             found.append(one)
             if monitor:

@@ -1,0 +1,153 @@
+"""What `layers` claims, of failing and composing networks, and the checks on its measures."""
+
+from __future__ import annotations
+
+import recombine as rc
+from recombine.experiments.liang2025 import figures
+from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt
+
+VOLUME = (
+    figures.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
+    figures.output_reads("nearest memory", "hole_depth", at_most=-0.6),
+)
+ADDITIVE = (
+    figures.output_reads("additive", "additive", at_least=0.999),
+    figures.output_reads("noise", "additive", at_most=0.3),
+)
+ROUGH = (
+    figures.output_reads("perfect", "roughness", at_most=0.1),
+    figures.output_reads("nearest memory", "roughness", at_least=0.5),
+)
+# Noise is not asked for a low score: random directions in many dimensions are nearly orthogonal, so that it reads .98.
+FACTORS = (figures.output_reads("perfect", "factorisation", at_least=0.99),)
+PROBE = (
+    figures.output_reads("noise", "probe", at_most=0.2),
+    rc.Check(
+        "probe of the control perfect minus that of noise",
+        lambda t: figures.output_of(t, "perfect", "probe") - figures.output_of(t, "noise", "probe"),
+        at_least=0.2,
+    ),
+)
+
+
+def fall(measure: str, **where):
+    """From the first hidden layer to the last."""
+    first, last = (figures.layer(measure, place, **where) for place in (0, -2))
+    return lambda t: first(t) - last(t)
+
+
+def contrast(measure: str):
+    """The last hidden layer of the composing network minus that of the failing one."""
+    composing, failing = (figures.layer(measure, -2, condition=name) for name in (STRIPES, DONUT))
+    return lambda t: composing(t) - failing(t)
+
+
+def even(place: int):
+    return lambda t: figures.layer("hole_depth", place, condition=STRIPES)(t).abs()
+
+
+FAILING, COMPOSING, BOTH = ({"fits": learnt(*names)} for names in ((DONUT,), (STRIPES,), (DONUT, STRIPES)))
+STATED = (
+    rc.Claim(
+        "the volume collapses in the hole",
+        "In the last hidden layer of the failing network, the volume element collapses over the hole.",
+        "Fig. 2e",
+        effect=figures.layer("hole_depth", -2, condition=DONUT),
+        below=-0.6,
+        unit="decades of volume in the hole over the donut, last hidden layer",
+        controls=VOLUME,
+        **FAILING,
+    ),
+    rc.Claim(
+        "the volume of the picture collapses in the hole (ours)",
+        "In the picture that the failing network draws, the volume element collapses over the hole.",
+        "ours: the paper's panels end with the hidden layers",
+        effect=figures.layer("hole_depth", -1, condition=DONUT),
+        below=-0.6,
+        unit="decades of volume in the hole over the donut, picture",
+        controls=VOLUME,
+        **FAILING,
+    ),
+    rc.Claim(
+        "the volume stays even where the network composes",
+        "With stripes the volume element of the last hidden layer stays within 0.35 decades through the hole.",
+        "Fig. 4d",
+        effect=even(-2),
+        below=0.35,
+        unit="decades of volume gained or lost in the hole, last hidden layer",
+        controls=VOLUME,
+        **COMPOSING,
+    ),
+    rc.Claim(
+        "the volume of the picture stays even where the network composes (ours)",
+        "With stripes the volume element of the picture stays within 0.35 decades through the hole.",
+        "ours: Fig. 4d, at the picture",
+        effect=even(-1),
+        below=0.35,
+        unit="decades of volume gained or lost in the hole, picture",
+        controls=VOLUME,
+        **COMPOSING,
+    ),
+    rc.Claim(
+        "stripes make the volume smoother",
+        "With stripes the volume element of the last hidden layer varies less from cell to cell than on the donut.",
+        "Fig. 4d (smooth)",
+        effect=lambda t: -contrast("roughness")(t),
+        above=0.1,
+        unit="standard deviation over cells of log10 of the volume, donut minus stripes, last hidden layer",
+        controls=ROUGH,
+        **BOTH,
+    ),
+    rc.Claim(
+        "factorisation degrades with depth (the paper)",
+        "The factorisation score of the failing network falls from the first hidden layer to the last.",
+        "Fig. 2c",
+        effect=fall("factorisation", condition=DONUT),
+        above=0.01,
+        unit="factorisation, first minus last hidden layer",
+        controls=FACTORS,
+        **FAILING,
+    ),
+    rc.Claim(
+        "factorisation tells failure from success",
+        "The composing network keeps a higher factorisation score in its last hidden layer.",
+        "the reading that Fig. 2 and 4 suggest",
+        effect=contrast("factorisation"),
+        above=0.01,
+        unit="factorisation of the last hidden layer, stripes minus donut",
+        controls=FACTORS,
+        **BOTH,
+    ),
+    rc.Claim(
+        "decodability degrades with depth (the paper)",
+        "In the failing network, linear decodability of x and y in the hole falls from the first hidden layer to the"
+        " last.",
+        "Fig. 2a, with a probe scored where it was not fitted",
+        effect=fall("probe", condition=DONUT),
+        above=0.05,
+        unit="R2 in the hole of a probe fitted outside it, first minus last hidden layer",
+        controls=PROBE,
+        **FAILING,
+    ),
+    rc.Claim(
+        "decodability degrades more where the network composes (ours)",
+        "From the first hidden layer to the last, linear decodability falls more in the composing network than in the"
+        " failing one, so that its fall is no sign of failure.",
+        "ours, of Fig. 2a; stated after other seeds were seen",
+        effect=lambda t: fall("probe", condition=STRIPES)(t) - fall("probe", condition=DONUT)(t),
+        above=0.05,
+        unit="fall of R2 in the hole, stripes minus donut",
+        controls=PROBE,
+        **BOTH,
+    ),
+    rc.Claim(
+        "the additive share tells failure from success (ours)",
+        "In the last hidden layer x and y add up in the composing network, and not in the failing one.",
+        "our measure",
+        effect=contrast("additive"),
+        above=0.25,
+        unit="additive share of the last hidden layer, stripes minus donut",
+        controls=ADDITIVE,
+        **BOTH,
+    ),
+)

@@ -1,0 +1,114 @@
+"""How alike the answers of a decoder are: to sums of one-factor answers, and to each other (Fig. 1d,e and Fig. 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.liang2025 import shared
+from recombine.measures.memory import code_superposition
+from recombine.measures.similarity import distance_matrix, overlap_matrix, same
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MATRICES = ("cosine", "L2 distance", "pixel overlap")
+
+
+def memories(answer: rc.Record, train: np.ndarray) -> np.ndarray:
+    """For each value of x, and of y, the mean of the answers to training pairs that share it (2, values, picture)."""
+    known, pictures = answer.z[train], answer.y_hat[train]
+    values = np.unique(answer.z)
+    return np.stack([[pictures[known[:, part] == v].mean(axis=0) for v in values] for part in (0, 1)])
+
+
+def scores(settings: shared.HoleSettings, answer: rc.Record, alone: np.ndarray, seed: int) -> dict:
+    """Of the answers in the interior: correlations with sums, and which kernel their likeness follows.
+
+    `alone` has the answers to one factor, the code of the other averaged out. Pictures are intensities.
+    """
+    region = rc.square(answer.z, settings.low, settings.high)
+    inside = rc.interior(region, settings.rim)
+    sums = {"sum": memories(answer, region.train), "code": alone}
+    sums = {name: code_superposition(answer.z, *pictures) for name, pictures in sums.items()}
+    rng, within = rc.rng(settings.seed, "shuffled sums", seed), answer.where(inside)
+    found = {name: rc.superposition_score(within, pictures[inside], rng) for name, pictures in sums.items()}
+    return {
+        **{f"r_{name}": score.r_sum for name, score in found.items()},
+        **{f"r_{name}_shuffled": score.r_shuffled for name, score in found.items()},
+        "r_truth": found["sum"].r_truth,
+        **kernels(settings, answer, inside, region.train),
+        "sums": np.stack([pictures[shared.example_cells(inside)[1]] for pictures in sums.values()]),
+        "matrices": matrices(answer),
+    }
+
+
+def kernels(settings: shared.HoleSettings, answer: rc.Record, inside: np.ndarray, train: np.ndarray) -> dict:
+    """How far the likeness of interior answers to donut answers follows the OR and the AND of x and y."""
+    rows, columns = answer.y_hat[inside], answer.y_hat[train]
+    cosines, shared_pixels = rc.cosine_matrix(rows, columns), overlap_matrix(peaked(rows), peaked(columns), 0.5)
+    either, both = rc.or_kernel, rc.and_kernel
+    soft = rc.near(settings.sigma)
+    return {
+        "or_agreement": rc.agreement(cosines, either(answer.z[inside], answer.z[train], soft)),
+        "and_agreement": rc.agreement(cosines, both(answer.z[inside], answer.z[train], soft)),
+        "overlap_or": rc.agreement(shared_pixels, either(answer.z[inside], answer.z[train], same)),
+    }
+
+
+def peaked(pictures: np.ndarray) -> np.ndarray:
+    """Each picture over its own maximum; one without a positive pixel stays as it is."""
+    top = pictures.max(axis=(1, 2), keepdims=True)
+    return pictures / np.where(top > 0, top, 1.0)
+
+
+def matrices(answer: rc.Record, sides: int = 10) -> np.ndarray:
+    """Cosine, distance and pixel overlap of all answers over a coarser grid, ordered by x and then by y."""
+    values = np.unique(answer.z)[:: max(1, len(np.unique(answer.z)) // sides)]
+    kept = answer.y_hat[np.all(np.isin(answer.z, values), axis=1)]
+    found = rc.cosine_matrix(kept, kept), distance_matrix(kept, kept), overlap_matrix(peaked(kept), peaked(kept), 0.5)
+    return np.stack(found).astype(np.float32)
+
+
+def figure(table: pd.DataFrame, conditions: Mapping[str, str]):
+    """A row per condition, in its colour: answer, two sums and truth; three matrices; correlations and agreements."""
+    plots = rc.plots
+    truth = rc.pick(table, system="perfect").iloc[0]["samples"][1]
+    figure, axes = plots.panels(rows=len(conditions), columns=9, side=1.9)
+    for row, (condition, colour) in zip(axes, conditions.items(), strict=True):
+        networks = rc.pick(table, condition=condition).sort_values("seed")
+        first = networks.iloc[0]
+        memory, code = first["sums"]
+        pictures = {"answer": first["samples"][1], "sum of one-\nfactor answers": code, "sum of memories": memory}
+        for place, (title, picture) in zip(row, (pictures | {"truth": truth}).items(), strict=False):
+            top = max(float(np.nanmax(picture, initial=0.0)), 1e-3)
+            plots.picture(place, picture / top, title=title, mark=plots.brightest(truth))
+        row[0].set_ylabel(condition.replace(", ", ",\n"))
+        _matrices(row[4:7], first["matrices"])
+        _numbers(row[7:], networks, colour)
+    figure.suptitle(
+        "Left: one network's answer in the hole (each picture over its maximum). Middle: how alike its answers to all"
+        " pairs are, ordered by x, then y. Right: one dot per network",
+        fontsize=9,
+    )
+    return figure
+
+
+def _matrices(axes, found: np.ndarray | None) -> None:
+    for place, title, matrix in zip(axes, MATRICES, found if found is not None else [None] * 3, strict=True):
+        if matrix is not None and np.ndim(matrix) == 2:
+            place.imshow(matrix, cmap="viridis", interpolation="nearest")
+        rc.plots.bare(place, title)
+
+
+def _numbers(axes, networks: pd.DataFrame, colour: str) -> None:
+    panels = {
+        "correlation with": {"one-\nfactor": "r_code", "memo-\nries": "r_sum", "truth": "r_truth"},
+        "agreement with": {"OR": "or_agreement", "AND": "and_agreement", "binary\nOR": "overlap_or"},
+    }
+    for place, (title, columns) in zip(axes, panels.items(), strict=True):
+        rc.plots.dots(place, {n: networks[c].to_numpy(float) for n, c in columns.items()}, colour=colour, low=-0.6)
+        place.set_title(title)
