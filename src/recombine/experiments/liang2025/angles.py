@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 import recombine as rc
 
 if TYPE_CHECKING:
+    import jax
     import pandas as pd
 
 
-@eqx.filter_jit
 def last_hidden_speeds(models: Any) -> jax.Array:
     """How fast the last hidden layer of each network moves with the angle, at every degree (networks, 360)."""
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
 
     def of_network(network: Any) -> jax.Array:
         def hidden(angle: jax.Array) -> jax.Array:
@@ -28,7 +28,7 @@ def last_hidden_speeds(models: Any) -> jax.Array:
 
         return jax.vmap(speed)(jnp.deg2rad(jnp.arange(360.0)))
 
-    return eqx.filter_vmap(of_network)(models)
+    return eqx.filter_jit(eqx.filter_vmap(of_network))(models)
 
 
 def picture_speeds(pictures: np.ndarray) -> np.ndarray:
