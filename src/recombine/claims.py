@@ -117,7 +117,8 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     verdict = "holds" if words == {"holds"} else "fails" if "fails" in words else "undecided"
     verdict = "undecided" if objection else verdict
     decisive = [i for word, mine in groups.values() for i in mine if objection or _says(word, verdict)]
-    first = min(decisive, key=lambda i: _room(parts[i], claim))
+    numbers = [i for i in decisive if claim.agree and parts[i].seeds]
+    first = min(numbers or decisive, key=lambda i: _room(parts[i], claim))
     shown = parts[first]
     reason = _summary(groups, parts, claim) if claim.agree else _named(whys[first], shown.name, len(parts))
     why = objection or reason.replace("seeds", claim.repeats)
@@ -164,7 +165,10 @@ def _summary(groups: Mapping[str, tuple[str, list[int]]], parts: Sequence[Part],
     words = [word for word, _ in groups.values()]
     said = [f"{words.count('holds')} of {len(words)} {claim.over or 'groups'} hold"]
     for name, (word, mine) in groups.items():
-        scores = ", ".join(f"{parts[i].name.partition(': ')[2]} {parts[i].verdict}" for i in mine)
+        said_of = [
+            (parts[i].name.partition(": ")[2], parts[i].verdict if parts[i].seeds else "no number") for i in mine
+        ]
+        scores = ", ".join(f"{score} {says}" for score, says in said_of)
         said += [f"{name} {'' if word == 'fails' else 'is '}{word} ({scores})"] * (word != "holds")
     return "; ".join(said)
 

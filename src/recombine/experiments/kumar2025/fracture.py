@@ -9,6 +9,7 @@ network at its initial weights. What an untrained network already shows says not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -98,16 +99,25 @@ def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
 def yes(moment: str) -> dict[str, Any]:
     """By seed, the share of changes that look compositional to a fitted judge: designed minus trained."""
 
-    def effect(table: pd.DataFrame) -> pd.DataFrame:
+    def both(table: pd.DataFrame, of_pair: Callable[[Any, Any], Any]) -> pd.DataFrame:
         import pandas as pd
 
         if moment not in table:
             return pd.DataFrame()
         pictures = moments.pictures(table, DESIGNED, TRAINED)
-        found = {p: [moments.of(table, kind, p)[moment] for kind in (DESIGNED, TRAINED)] for p in pictures}
-        return pd.DataFrame({picture: first - second for picture, (first, second) in found.items()})
+        return pd.DataFrame(
+            {p: of_pair(*(moments.of(table, kind, p) for kind in (DESIGNED, TRAINED))) for p in pictures}
+        )
 
-    return {"effect": effect, "over": "pictures", "above": 0.25, "unit": "share of yes, designed minus trained"}
+    def effect(table: pd.DataFrame) -> pd.DataFrame:
+        return both(table, lambda designed, trained: designed[moment] - trained[moment])
+
+    def fits(table: pd.DataFrame) -> pd.DataFrame:
+        """A network that renders one flat colour has no change to judge, and has not learnt the picture."""
+        return both(table, lambda _, trained: trained[moment].notna().astype(float).where(trained["mse"].notna()))
+
+    more = {"over": "pictures", "above": 0.25, "unit": "share of yes, designed minus trained"}
+    return {"effect": effect, "fits": (fits,), **more}
 
 
 CLAIMS = (

@@ -179,16 +179,20 @@ def _columns(table: pd.DataFrame, first: str, second: str, moments: Sequence[str
 
 
 def _fits(table: pd.DataFrame, first: str, second: str, moments: Sequence[str]) -> pd.DataFrame:
-    """By seed 1, and at one error 0 where one of both networks does not reach it."""
+    """By seed 1, at one error 0 where one of both networks does not reach it, and at the end 0 where one has no score.
+
+    A network that renders one flat colour has learnt nothing, and has no change or map to score: it does not fit.
+    """
     import pandas as pd
 
     found = {}
     for picture in pictures(table, first, second):
         both, shared = [of(table, kind, picture) for kind in (first, second)], common(table, first, second, picture)
-        ends = (both[0]["mse"] + both[1]["mse"]) * 0 + 1
+        there = (both[0]["mse"] + both[1]["mse"]).notna()  # neither diverged
         reached = [(rows[step(shared)] >= 0) if shared else rows["mse"] * 0 > 1 for rows in both]
-        equal = (reached[0] & reached[1]).astype(float).where(ends.notna())
-        for name in SCORES.values():
+        equal = (reached[0] & reached[1]).astype(float).where(there)
+        for score, name in SCORES.items():
+            ends = (both[0][score].notna() & both[1][score].notna()).astype(float).where(there)
             found |= {f"{picture}: {name} {moment}": ends if moment == END else equal for moment in moments}
     return pd.DataFrame(found)
 
