@@ -121,18 +121,44 @@ class NoSuchColumn(KeyError):
 
 def _need(table: pd.DataFrame, column: str) -> None:
     if column not in table:
-        import difflib
+        raise NoSuchColumn(f"no column is called {column!r}{_close(column, [str(name) for name in table])}")
 
-        close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
-        raise NoSuchColumn(f"no column is called {column!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+
+def _close(word: str, known: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+class NoSuchValue(ValueError):
+    """No network has a value, such as a condition, that an effect picks."""
+
+    def __init__(self, column: str, value: Any, known: Iterable[Any]):
+        self.column, self.value, there = column, value, [str(one) for one in known]
+        said = f"; there are {', '.join(there)}" if 0 < len(there) <= 8 else ""
+        super().__init__(f"no network has the {column} {value!r}{_close(str(value), there)}{said}")
+
+
+def _need_values(table: pd.DataFrame, where: Mapping[str, Any]) -> None:
+    """Refuse the first value that no network of a table has."""
+    for column, value in where.items():
+        known = networks(table)[column].dropna().unique().tolist()
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if one not in known:
+                raise NoSuchValue(column, one, known)
 
 
 def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
     """One value per training seed, from the networks that match; the pieces of which effects are made."""
     found = pick(table, **where)
     _need(table, column)
+    if found.empty:
+        _need_values(table, {name: value for name, value in where.items() if name != "system"})
     if found.empty or found["seed"].duplicated().any():
-        raise ValueError(f"{where} must pick one row per seed, it picks {len(found)}")
+        said = " and ".join(f"{name} {value!r}" for name, value in where.items()) or "all networks"
+        rows = f"{len(found)} rows of {found['seed'].nunique()} seeds"
+        raise ValueError(f"{said} must pick one row per seed, but picks {rows}: what sets them apart?")
     return found.set_index("seed")[column]
 
 
@@ -202,16 +228,39 @@ def _plain(kind: Any) -> str:
     return f"{kind:g}" if isinstance(kind, float) else str(kind)
 
 
-def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Effect:
+@dataclass(frozen=True)
+class Fitted:
     """By seed, 1 if every network that matches has learnt what it was shown, 0 if one has not, NaN if one diverged."""
 
-    def fits(table: pd.DataFrame) -> pd.Series:
-        _need(table, column)
-        found = pick(table, **where)
-        within = found[column].between(at_least, at_most).astype(float).where(found[column].notna())
-        return within.groupby(found["seed"]).agg(lambda values: values.min(skipna=False))
+    column: str
+    at_least: float
+    at_most: float
+    where: tuple[tuple[str, Any], ...]
 
-    return fits
+    def __call__(self, table: pd.DataFrame) -> pd.Series:
+        _need(table, self.column)
+        found = pick(table, **dict(self.where))
+        values = found[self.column]
+        within = values.between(self.at_least, self.at_most).astype(float).where(values.notna())
+        return within.groupby(found["seed"]).agg(lambda each: each.min(skipna=False))
+
+    def shortfall(self, table: pd.DataFrame) -> str:
+        """Which conditions did not fit, the mean of each, and what was asked; nothing if all did."""
+        found = pick(table, **dict(self.where))
+        bad = found[~found[self.column].between(self.at_least, self.at_most) & found[self.column].notna()]
+        if bad.empty:
+            return ""
+        bounds = {"at least": self.at_least, "at most": self.at_most}
+        asked = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if np.isfinite(bound))
+        kind = found["condition"].fillna("networks") if "condition" in found else found["system"]
+        short = kind[bad.index].unique()
+        means = [f"{name}: {self.column} {found[self.column][kind == name].mean():.2g}" for name in short]
+        return f"{', '.join(means)}, asked {asked}"
+
+
+def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Fitted:
+    """By seed, 1 if every network that matches has learnt what it was shown, 0 if one has not, NaN if one diverged."""
+    return Fitted(column, at_least, at_most, tuple(where.items()))
 
 
 def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = networks) -> Effect:

@@ -36,7 +36,7 @@ def verify(words: list[str]) -> int:
         "Example: recombine verify liang2025 --tier gpu",
         all_by_default=True,
     )
-    found = over_results(names, options, lambda one: audit(one.experiment, one.folder), doing="auditing")
+    found = over_results(names, options, lambda one: audit(one.experiment, one.folder, one.table), doing="auditing")
     if not found:
         raise nothing_there(names, options)
     for one in found:
