@@ -224,7 +224,9 @@ def test_a_label_names_one_population_of_a_cell(tmp_path):
 def test_figures_of_one_table_are_one_file(experiment, tmp_path):
     result, _, _ = go(experiment, tmp_path)
     before = (result.folder / "figure.png").read_bytes()
-    drawn = engine.plot(experiment, experiment.settings("laptop"), result.table, result.folder, ("png", "svg"))
+    drawn = engine.plot(
+        experiment, experiment.settings("laptop"), result.table, result.folder, [], formats=("png", "svg")
+    )
     assert (result.folder / "figure.png").read_bytes() == before
     assert [path.name for path in drawn] == ["figure.png", "figure.svg"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from recombine.claims import turns
+from recombine.cli.results import results_folder
 from recombine.engine.words import NONE, counted, in_numbers, numbers, short, tally
 
 if TYPE_CHECKING:
@@ -52,8 +54,14 @@ def plumbing(one: Shown) -> list[str]:
         return []
     return [
         "  [dim]The quick tier proves that everything runs; effects of networks this small mean little.[/]",
-        f"  [dim]Evidence: recombine run {escape(one.source or one.name)} --tier laptop[/]",
+        f"  [dim]Evidence: {escape(_for_evidence(one))}[/]",
     ]
+
+
+def _for_evidence(one: Shown) -> str:
+    """The command that runs the same where it was run, at a tier that decides."""
+    words, out = ["recombine", "run", one.source or one.name, "--tier", "laptop"], Path(*one.folder.parts[:-3])
+    return shlex.join(words + (["--out", str(out)] if out not in (Path(), results_folder()) else []))
 
 
 def apart(v: Verdict) -> str:

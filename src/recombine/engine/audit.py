@@ -101,7 +101,7 @@ def _trivial(claim: Claim, seen: Seen) -> list[str]:
     if UNTRAINED not in seen.systems:
         return []
     found = judge(seen.with_control(UNTRAINED), bare)
-    if found.verdict != "holds" or found.effect == judge(seen.table, bare).effect:  # else the control has no such number
+    if found.verdict != "holds" or found.effect == judge(seen.table, bare).effect:  # else it has no such number
         return []
     return [f"the margin {_bounds(claim)} is kept by untrained networks in place of all trained ones"]
 

@@ -136,7 +136,8 @@ def check_values(experiment: Experiment, rows: list[dict], own: Any, cells: Sequ
             reads(table)
         except NoSuchValue as error:
             if error.column in named or one_point:  # else another cell may have it
-                raise UserError(f"{experiment.name}: the claim {claim.name!r} picks what no cell has: {error}") from error
+                said = f"the claim {claim.name!r} picks what no cell has: {error}"
+                raise UserError(f"{experiment.name}: {said}") from error
         except Exception:
             continue
 

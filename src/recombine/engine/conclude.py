@@ -45,6 +45,7 @@ def plot(
     table: pd.DataFrame,
     folder: Path,
     verdicts: Sequence[Verdict],
+    *,
     formats: tuple[str, ...] = ("png",),
 ) -> list[Path]:
     """Plot the experiment's figure at its primary protocol, in each of the formats, and write its caption."""
@@ -62,16 +63,17 @@ def plot(
             sink, dated = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
             figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
             store.write(path, sink.getvalue())
-    said = [caption(experiment, folder.name, primary, verdicts), *([DOTS] if plots.has_dots(figure) else [])]
-    store.write(folder / "figure.md", ("\n\n".join(said) + "\n").encode())
+    shown = [inspect.getdoc(experiment.module.figure) or "", DOTS if plots.has_dots(figure) else ""]
+    said = caption(experiment, folder.name, primary, verdicts, shows=" ".join(filter(None, shown)))
+    store.write(folder / "figure.md", said.encode())
     return paths
 
 
-def caption(experiment: Experiment, label: str, table: pd.DataFrame, verdicts: Sequence[Verdict]) -> str:
+def caption(experiment: Experiment, label: str, table: pd.DataFrame, verdicts: Sequence[Verdict], *, shows: str) -> str:
     """What a figure shows, of which run, and what is judged from the same table."""
-    said = inspect.getdoc(experiment.module.figure) or experiment.question
     seeds = tables.networks(table)["seed"].nunique()
     run = f"Run: {label}, {seeds} seed{'s' * (seeds != 1)}."
     run += f" **{words.QUICK.capitalize()}.**" if any(not v.evidence for v in verdicts) else ""
     claims = [f"- {v.claim}: **{words.short(v)}** {words.in_numbers(v)}" for v in verdicts]
-    return "\n".join([f"# {experiment.name}", "", experiment.question, "", run, "", f"Figure: {said}", "", *claims])
+    parts = [f"# {experiment.name}", experiment.question, run, f"Figure: {shows}" if shows else "", "\n".join(claims)]
+    return "\n\n".join(filter(None, parts)) + "\n"
