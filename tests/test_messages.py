@@ -90,6 +90,32 @@ SLIPS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "no combination has parts between 1 and 2": (ValueError, lambda: rc.gap(Z, 1, 2)),
     r"pairs \(x, y\) and pictures were expected": (ValueError, lambda: rc.peak_accuracy(vectors())),
     "one value per example": (ValueError, lambda: rc.on_grid(vectors(), np.zeros(15))),
+    "equally long, got z 16, x 16, y 15, y_hat 16": (
+        ValueError,
+        lambda: rc.Record(Z, Z, np.zeros((15, 3)), np.zeros((16, 3))),
+    ),
+    r"rows over parts, got shape \(16,\): write z": (ValueError, lambda: vectors(Z[:, 0])),
+    "the combinations of a split must be rows": (ValueError, lambda: rc.Split(Z[:, 0], Z[:, 0] > 1)),
+    "acts names the activations of each layer": (TypeError, lambda: rc.Record(Z, Z, Z, Z, Z)),  # pyrefly: ignore
+    "the dial learning_rate is one number or one per network, 2 here": (
+        ValueError,
+        lambda: train(dials={"learning_rate": np.ones(3)}),
+    ),
+    r"write lambda key: Net\(..., key=key\)": (
+        TypeError,
+        lambda: rc.population(TASK, rc.square(Z, 1, 2), net(), KEYS, STEP),  # pyrefly: ignore
+    ),
+    "local bump 8 has no unit for the place 15": (ValueError, lambda: rc.bumps(16, rc.local_bump(8))),
+    "none is held out": (ValueError, lambda: rc.held_out_r2(Z.astype(float), Z, np.ones(16, bool))),
+    "holds nothing out": (ValueError, lambda: rc.interior(rc.Split(Z, np.ones(16, bool)), 1)),
+    "the interior is empty: no combination is farther than 1": (
+        ValueError,
+        lambda: rc.interior(rc.square(Z, 1, 2), 30),
+    ),
+    "a bound of the claim 'c' is a number, got '1'": (
+        TypeError,
+        lambda: rc.Claim("c", "says", "where", rc.value("x"), above="1"),  # pyrefly: ignore
+    ),
     r"R\^2 compares numbers of one shape": (ValueError, lambda: r2(np.zeros(4), np.zeros((4, 1)))),
 }
 

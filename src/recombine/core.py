@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations as choose
 from math import inf
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -57,6 +58,7 @@ class Split:
     world: int = 0
 
     def __post_init__(self) -> None:
+        _check_rows(self.combinations, "the combinations of a split")
         object.__setattr__(self, "train", as_mask(self.train, self.combinations.shape[:1]))
 
     def __repr__(self) -> str:
@@ -130,13 +132,16 @@ class Record:
     def __post_init__(self) -> None:
         for name in ("z", "x", "y", "y_hat"):
             object.__setattr__(self, name, _as_array(getattr(self, name)))
+        if not isinstance(self.acts, Mapping):
+            raise TypeError("acts names the activations of each layer: acts={'hidden': activations}")
         object.__setattr__(self, "acts", {name: _as_array(a) for name, a in self.acts.items()})
-        arrays = self.z, self.x, self.y, self.y_hat, *self.acts.values()
-        if not all(a.ndim for a in arrays):
+        arrays = {"z": self.z, "x": self.x, "y": self.y, "y_hat": self.y_hat, **self.acts}
+        if not all(a.ndim for a in arrays.values()):
             raise ValueError("the first axis of every array of a record counts its examples; one is a single number")
-        lengths = {len(a) for a in arrays}
-        if len(lengths) != 1:
-            raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
+        if len({len(a) for a in arrays.values()}) != 1:
+            lengths = ", ".join(f"{name} {len(a)}" for name, a in arrays.items())
+            raise ValueError(f"the arrays of a record must be equally long, got {lengths}")
+        _check_rows(self.z, "the z of a record")
         _check_answers(self.y.shape, self.y_hat.shape)
 
     def __repr__(self) -> str:
@@ -160,6 +165,13 @@ class Record:
 def _as_array(values: Any) -> np.ndarray:
     """Lists, JAX arrays and PyTorch tensors (on any device, with or without gradients) as a NumPy array."""
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def _check_rows(z: np.ndarray, what: str) -> None:
+    """Refuse combinations that are not rows over parts."""
+    if np.ndim(z) != 2:
+        hint = ": write z[:, None] for a single part" if np.ndim(z) == 1 else ""
+        raise ValueError(f"{what} must be rows over parts, got shape {np.shape(z)}{hint}")
 
 
 def _check_answers(y: tuple[int, ...], y_hat: tuple[int, ...]) -> None:
@@ -221,6 +233,8 @@ class Claim:
     repeats: str = "seeds"
 
     def __post_init__(self) -> None:
+        if wrong := [b for b in (self.above, self.below) if b is not None and not isinstance(b, Real)]:
+            raise TypeError(f"a bound of the claim {self.name!r} is a number, got {wrong[0]!r}")
         if self.above is None and self.below is None:
             raise ValueError(f"the claim {self.name!r} needs a bound: above=, below= or both")
         if self.above is not None and self.below is not None and self.above >= self.below:

@@ -77,9 +77,7 @@ def plot(one: Loaded, claim: Claim, verdicts: dict[str, Any], folder: Path) -> P
     path = folder / f"curve-{re.sub(r'[^a-z0-9]+', '-', claim.name.lower()).strip('-')}.png"
     sink = io.BytesIO()
     with plots.look():
-        drawn = plots.specification_curve(verdicts, f"{one.experiment.name}: {claim.name}")
-        if not one.evidence:
-            plots.note(drawn, QUICK)
-        drawn.savefig(sink, dpi=110)
+        title = f"{one.experiment.name}: {claim.name}" + f" ({QUICK})" * (not one.evidence)
+        plots.specification_curve(verdicts, title).savefig(sink, dpi=110)
     store.write(path, sink.getvalue())
     return path

@@ -60,7 +60,7 @@ def superposition_score(answers: Record, sums: np.ndarray, rng: np.random.Genera
     nothing, since a model that always gives the same picture scores one.
 
     >>> q = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> score = superposition_score(Record([0, 1], [0, 1], 1 - q, q), q, np.random.default_rng(0))
+    >>> score = superposition_score(Record([[0], [1]], [0, 1], 1 - q, q), q, np.random.default_rng(0))
     >>> np.round(score, 2).tolist()
     [1.0, -1.0, -1.0]
     """

@@ -37,7 +37,9 @@ def held_out_r2(acts: np.ndarray, targets: np.ndarray, train: np.ndarray, streng
     train = as_selection(train, (len(targets),))
     if len(acts) != len(targets):
         raise ValueError(f"one row of activations per row of targets, got {len(acts)} and {len(targets)}")
-    rows, others = np.flatnonzero(train), np.flatnonzero(as_selection(~train, train.shape))
+    if train.all():
+        raise ValueError("every row is trained on: none is held out, on which the probe could be scored")
+    rows, others = np.flatnonzero(train), np.flatnonzero(~train)
     return r2(targets[others], _ridge(_gram(acts), targets, rows, others, strength))
 
 

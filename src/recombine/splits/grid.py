@@ -116,8 +116,12 @@ def interior(split: Split, depth: int) -> np.ndarray:
     >>> interior(gap(np.arange(5)[:, None], 0, 4), 1).tolist()
     [False, False, True, False, False]
     """
-    z, inside = split.combinations, np.zeros(len(split.train), bool)
-    train = z[split.train & whole(z)]
-    for row in np.flatnonzero(split.held_out & whole(z)):
-        inside[row] = not len(train) or np.abs(train - z[row]).max(axis=1).min() > depth
-    return inside
+    z, distance = split.combinations, np.zeros(len(split.train))
+    train, held_out = z[split.train & whole(z)], np.flatnonzero(split.held_out & whole(z))
+    if not len(held_out):
+        raise ValueError("this split holds nothing out, so it has no interior")
+    for row in held_out:
+        distance[row] = np.abs(train - z[row]).max(axis=1).min() if len(train) else np.inf
+    if distance.max() <= depth:
+        raise ValueError(f"the interior is empty: no combination is farther than {distance.max():g} from training")
+    return distance > max(depth, 0)

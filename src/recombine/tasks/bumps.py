@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import ABSENT, Task
+from recombine.encodings.position import Encoding
 
 
 def profile(v: jax.Array, size: int, sigma: float) -> jax.Array:
@@ -25,6 +26,7 @@ def bumps(size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float =
     The input is the code of x followed by the code of y. With `dark`, the bump is dark on white (1 - G).
     An absent part leaves its axis constant, so that (x, ABSENT) is a vertical stripe.
     """
+    _check_reach(encode, size)
     x, y = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
 
     def sample(z: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -32,6 +34,13 @@ def bumps(size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float =
         return jnp.concatenate([encode(z[0]), encode(z[1])]), intensity(picture, dark=dark)
 
     return Task(f"bumps {size}x{size}", np.stack([x.ravel(), y.ravel()], axis=1), sample)
+
+
+def _check_reach(encode: Callable[[jax.Array], jax.Array], size: int) -> None:
+    """Refuse one of our codes that has no unit for the last place: it was made for a smaller picture."""
+    first, last = (float(jnp.abs(encode(jnp.asarray(place))).max()) for place in (0, size - 1))
+    if isinstance(encode, Encoding) and last < first / 2:
+        raise ValueError(f"{encode.name} has no unit for the place {size - 1} of a picture of {size} x {size} pixels")
 
 
 def intensity(picture, *, dark: bool):

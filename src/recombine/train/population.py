@@ -189,7 +189,7 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
         raise ValueError(f"no dial is called {sorted(unknown)[0]!r}; there are {', '.join(DIALS)}")
     if len(splits) != len(keys):
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
-    each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}
+    each = {name: _dial(name, v, len(keys)) for name, v in (DIALS | dials).items()}
     _, lives = split_keys(keys)
     params, static = eqx.partition(initial_models(make, keys) if start is None else start, eqx.is_inexact_array)
     if any(len(a) != len(keys) for a in jax.tree.leaves(params)):
@@ -197,6 +197,13 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
     given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
     _check_answer(task, eqx.combine(params, static), recipe)
     return given, params, Program(task.sample, static, recipe)
+
+
+def _dial(name: str, value: Any, members: int) -> jax.Array:
+    """A dial as one number per member."""
+    if np.shape(value) not in ((), (1,), (members,)):
+        raise ValueError(f"the dial {name} is one number or one per network, {members} here, got {np.shape(value)}")
+    return jnp.broadcast_to(jnp.asarray(value, jnp.float32), (members,))
 
 
 def _check_keys(keys: jax.Array) -> None:
@@ -219,6 +226,8 @@ def _check_answer(task: Task, models: Any, recipe: Recipe) -> None:
 def initial_models(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
     """The networks, stacked, that a population of these keys starts from."""
     _check_keys(keys)
+    if isinstance(make, eqx.Module) and not isinstance(make, eqx.Partial):
+        raise TypeError(f"make gives a network from a key: write lambda key: {type(make).__name__}(..., key=key)")
     return _initialize(make, split_keys(keys)[0])
 
 
