@@ -46,7 +46,7 @@ def verify(words: list[str]) -> int:
     warnings = sum(len(one.warnings) for one in found)
     print(f"\n{len(found)} results: {stale} stale, {unclean} not from a clean commit; {warnings} warnings about claims")
     if warnings:
-        print(f"{_summed([word for one in found for word in one.warnings])} (see docs/rules.md)")
+        print(_summed([word for one in found for word in one.warnings]))
     return FOUND if options.strict and (stale or unclean or warnings) else 0
 
 
