@@ -6,6 +6,7 @@ A table has one row per network. `system` says what a row is: "network", or the 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -125,8 +126,6 @@ def _need(table: pd.DataFrame, column: str) -> None:
 
 
 def _close(word: str, known: Sequence[str]) -> str:
-    import difflib
-
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
@@ -144,9 +143,8 @@ def _need_values(table: pd.DataFrame, where: Mapping[str, Any]) -> None:
     """Refuse the first value that no network of a table has."""
     for column, value in where.items():
         known = networks(table)[column].dropna().unique().tolist()
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if one not in known:
-                raise NoSuchValue(column, one, known)
+        if missing := [v for v in (value if isinstance(value, list | tuple) else [value]) if v not in known]:
+            raise NoSuchValue(column, missing[0], known)
 
 
 def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
@@ -156,9 +154,7 @@ def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
     if found.empty:
         _need_values(table, {name: value for name, value in where.items() if name != "system"})
     if found.empty or found["seed"].duplicated().any():
-        said = " and ".join(f"{name} {value!r}" for name, value in where.items()) or "all networks"
-        rows = f"{len(found)} rows of {found['seed'].nunique()} seeds"
-        raise ValueError(f"{said} must pick one row per seed, but picks {rows}: what sets them apart?")
+        raise ValueError(f"{where or 'all networks'} must pick one row per seed, it picks {len(found)} rows")
     return found.set_index("seed")[column]
 
 
@@ -246,16 +242,13 @@ class Fitted:
 
     def shortfall(self, table: pd.DataFrame) -> str:
         """Which conditions did not fit, the mean of each, and what was asked; nothing if all did."""
-        found = pick(table, **dict(self.where))
-        bad = found[~found[self.column].between(self.at_least, self.at_most) & found[self.column].notna()]
-        if bad.empty:
-            return ""
-        bounds = {"at least": self.at_least, "at most": self.at_most}
-        asked = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if np.isfinite(bound))
-        kind = found["condition"].fillna("networks") if "condition" in found else found["system"]
-        short = kind[bad.index].unique()
+        found = pick(table, **dict(self.where)).dropna(subset=[self.column])
+        kind = found["condition"].fillna(NETWORK) if "condition" in found else found["system"]
+        short = kind[~found[self.column].between(self.at_least, self.at_most)].unique()
         means = [f"{name}: {self.column} {found[self.column][kind == name].mean():.2g}" for name in short]
-        return f"{', '.join(means)}, asked {asked}"
+        bounds = (("at least", self.at_least), ("at most", self.at_most))
+        asked = " and ".join(f"{word} {bound:g}" for word, bound in bounds if np.isfinite(bound))
+        return f"{', '.join(means)}, asked {asked}" if means else ""
 
 
 def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Fitted:
