@@ -225,7 +225,13 @@ def test_figures_of_one_table_are_one_file(experiment, tmp_path):
     result, _, _ = go(experiment, tmp_path)
     before = (result.folder / "figure.png").read_bytes()
     drawn = engine.plot(
-        experiment, experiment.settings("laptop"), result.table, result.folder, [], formats=("png", "svg")
+        experiment,
+        experiment.settings("laptop"),
+        result.table,
+        result.folder,
+        [],
+        tier="laptop",
+        formats=("png", "svg"),
     )
     assert (result.folder / "figure.png").read_bytes() == before
     assert [path.name for path in drawn] == ["figure.png", "figure.svg"]

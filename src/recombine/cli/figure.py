@@ -45,7 +45,7 @@ def figure(words: list[str]) -> int:
     def plot(one: Loaded) -> None:
         verdicts = judge_all(one.table, one.experiment.claims, evidence=one.evidence)
         what, place = (one.experiment, one.settings, one.table), options.place(one)
-        print(*engine.plot(*what, place, verdicts, formats=(options.format,)), sep="\n")
+        print(*engine.plot(*what, place, verdicts, tier=one.tier, formats=(options.format,)), sep="\n")
 
     for name in names:
         if not over_results([name], options, plot):

@@ -46,6 +46,7 @@ def plot(
     folder: Path,
     verdicts: Sequence[Verdict],
     *,
+    tier: str,
     formats: tuple[str, ...] = ("png",),
 ) -> list[Path]:
     """Plot the experiment's figure at its primary protocol, in each of the formats, and write its caption."""
@@ -64,7 +65,8 @@ def plot(
             figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
             store.write(path, sink.getvalue())
     shown = [inspect.getdoc(experiment.module.figure) or "", DOTS if plots.has_dots(figure) else ""]
-    said = caption(experiment, folder.name, primary, verdicts, shows=" ".join(filter(None, shown)))
+    label = folder.name if folder.name.split(",")[0] == tier else f"{folder.name}, {tier} tier"
+    said = caption(experiment, label, primary, verdicts, shows=" ".join(filter(None, shown)))
     store.write(folder / "figure.md", said.encode())
     return paths
 

@@ -97,7 +97,7 @@ def execute(order: RunRequest, monitor: Monitor, flight: Flight | None = None) -
             monitor.note(said)
         store.write_json(order.folder / "settings.json", _provenance(order, made))
         verdicts = conclude(order.experiment, order.tier, table, order.folder)
-        plot(order.experiment, order.settings, table, order.folder, verdicts)
+        plot(order.experiment, order.settings, table, order.folder, verdicts, tier=order.tier)
         spent = sum(facts["seconds"] for facts in made)
         return Result(order.folder, table, verdicts, spent)
 
@@ -119,7 +119,7 @@ def _kept_whole(order: RunRequest, more: str, monitor: Monitor) -> Result:
     monitor.note(f"{order.folder} already has {more}, and keeps them: nothing is computed, no weights or records kept")
     tier, settings, table = load(order.experiment, order.folder)
     verdicts = conclude(order.experiment, tier, table, order.folder)
-    plot(order.experiment, settings, table, order.folder, verdicts)
+    plot(order.experiment, settings, table, order.folder, verdicts, tier=tier)
     return Result(order.folder, table, verdicts, 0.0)
 
 
