@@ -5,10 +5,15 @@ from __future__ import annotations
 import pandas as pd
 
 import recombine as rc
-from recombine.engine.audit import against, in_place
+from recombine.engine import audit
+from recombine.engine.audit import in_place
 from recombine.table import modern
 
 SEEDS = range(6)
+
+
+def against(claim: rc.Claim, table: pd.DataFrame) -> list[str]:
+    return audit.against(claim, audit.Seen(table))
 
 
 def table(**conditions) -> pd.DataFrame:

@@ -97,8 +97,17 @@ def test_a_verdict_says_what_its_seeds_cannot_exclude():
 def test_an_effect_needs_one_row_per_seed():
     with pytest.raises(ValueError, match="one row per seed"):
         rc.by_seed(modern(pd.concat([table([1.0]), table([2.0])])), "effect", condition="net")
-    with pytest.raises(ValueError, match="one row per seed"):
-        rc.by_seed(modern(table([1.0])), "effect", condition="nobody")
+    with pytest.raises(ValueError, match=r"no network has the condition 'nat' \(did you mean 'net'\?\); there are net"):
+        rc.by_seed(modern(table([1.0])), "effect", condition="nat")
+
+
+def test_a_verdict_says_which_condition_did_not_fit():
+    fit = pd.DataFrame({"system": "network", "condition": [*"aaaaabbbbb"], "seed": [*range(5)] * 2, "effect": 1.0})
+    fit["learnt"] = [0.36] * 5 + [1.0] * 5
+    fit["condition"] = fit["condition"].replace("b", "net")
+    verdict = rc.judge(fit, claim(fits=(rc.fitted("learnt", at_least=0.95),)))
+    assert verdict.verdict == "undecided"
+    assert verdict.why == "only 0 of 5 seeds learnt what they were shown (a: learnt 0.36, asked at least 0.95)"
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import resource
 import signal
@@ -40,6 +39,9 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["run", "liang2025/stripes", "--sedes", "3"], "did you mean --seeds"),
         (["run", "liang2025/stripes", "--width", "wide"], "--width"),
         (["run", "liang2025/stripes", "--tier", "huge"], "'huge'"),
+        (["run", "liang2025/stripes", "--tier", "quik"], "did you mean 'quick'"),
+        (["run", "liang2025/stripes", "--seeds", "three"], "--seeds takes a whole number, got 'three'"),
+        (["run", "liang2025/stripes", "--learning-rate", "fast"], "--learning-rate takes a number, got 'fast'"),
         (["run", "liang2025/stripes", "--precision", "float16"], "'float16'"),
         (["run", "liang2025/stripes", "--size", "15"], "multiple of 4"),
         (["run", "liang2025/stripes", "--seeds", "0"], "at least 1"),
@@ -53,6 +55,10 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["run", "liang2025/stripes", "--name", ""], "cannot name a folder"),
         (["run", "liang2025/stripes", "--name", "gpu"], "is taken"),
         (["table", "liang2025/stripes", "--out", "/nowhere"], "there is no such folder"),
+        (["table", "liang2025/stripes", "--out", str(RESULTS), "--columns", "mse_hol"], "did you mean 'mse_hole'"),
+        (["table", "liang2025/stripes", "--out", str(RESULTS), "--name", "lap"], "did you mean 'laptop'"),
+        (["compare", "mine", "laptop"], "recombine compare NAME RUN RUN"),
+        (["compare", "liang2025/stripes", "laptop", "gup", "--out", str(RESULTS)], "did you mean 'gpu'"),
         (["verify", "--out", "/nowhere"], "recombine run liang2025/rotation --out /nowhere"),
         (["curve", "liang2025/rotation", "--out", str(RESULTS)], "has protocol variants"),
         (["list", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
@@ -101,6 +107,16 @@ def test_help_teaches_by_example(words, capsys):
     assert "xample" in shown or "recombine run" in shown
 
 
+def test_help_shows_no_empty_defaults(capsys):
+    for words in (["run", "do2026/several"], ["verdicts"], ["correlate"]):
+        with pytest.raises(SystemExit):
+            cli.main([*words, "--help"])
+        shown = capsys.readouterr().out
+        assert "None" not in shown
+        assert "default: ''" not in shown
+        assert "default: )" not in shown
+
+
 def test_help_of_a_run_lists_the_settings_of_the_tier(capsys):
     with pytest.raises(SystemExit):
         cli.main(["run", "liang2025/stripes", "--tier", "gpu", "--help"])
@@ -118,7 +134,8 @@ def test_help_and_list_answer_at_once_and_without_jax(words):
         start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
         best = min(best, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start)
-    assert best < 1.5  # 0.5 s of computing on an idle machine; other work on it does not count, slower cores do
+    # 0.5 s of computing on an idle machine, and 1 s where code is read to mark what is stale; slower cores count
+    assert best < 2.5
 
 
 def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
@@ -132,9 +149,14 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
         said = capsys.readouterr().out
         assert "fails in the hole" in said
         assert "margin > 0.5" in said
-    (tmp_path / "liang2025/failure/quick/figure.png").unlink()
-    assert cli.main(["figure", "liang2025/failure", "--tier", "quick", *out]) == 0
-    assert (tmp_path / "liang2025/failure/quick/figure.png").exists()
+    caption = (tmp_path / "liang2025/failure/quick/figure.md").read_text()
+    assert "Run: quick, 2 seeds. **Quick tier: not evidence.**" in caption
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    where = ["--name", "quick", "--to", str(tmp_path / "seen"), *out]
+    assert cli.main(["figure", "liang2025/failure", *where]) == 0
+    assert {path: path.stat().st_mtime_ns for path in before} | before == before, "looking changes no result"
+    plotted, stored = (tmp_path / place / "liang2025/failure/quick/figure.png" for place in ("seen", ""))
+    assert plotted.read_bytes() == stored.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -151,16 +173,6 @@ def test_numbers_have_the_digits_that_tell_them_from_the_margin(effects, margin,
     table = pd.DataFrame({"seed": range(len(effects)), "effect": effects})
     claim = rc.Claim("c", "says", "where", lambda t: t["effect"], above=margin)
     assert numbers(rc.judge(table, claim)) == said
-
-
-def test_columns_are_correlated_over_the_networks_of_several_experiments(tmp_path, capsys):
-    where = ["redhardt2025/data", "redhardt2025/support", "--out", str(Path(__file__).parents[1] / "results")]
-    drawn = tmp_path / "pooled.png"
-    assert cli.main(["correlate", "probes_unseen[-1]", "r2_unseen", *where, "--figure", str(drawn)]) == 0
-    assert "networks of" in capsys.readouterr().out
-    assert drawn.exists()
-    for bad in (["loss", "lo ss"], ["loss[0]", "loss"], ["condition", "loss"], ["probes_unseen", "loss"]):
-        assert cli.main(["correlate", *bad, *where]) == 2
 
 
 @pytest.fixture
@@ -207,19 +219,6 @@ def test_the_bare_command_line_runs_and_helps(bare, tmp_path, capsys):
     assert "--learning-rate" in capsys.readouterr().out
 
 
-def test_verdicts_can_be_printed_for_a_document_and_pass_over_tables_of_an_older_version(tmp_path, capsys):
-    assert cli.main(["run", "liang2025/rotation", "--tier", "quick", "--out", str(tmp_path)]) == 0
-    capsys.readouterr()
-    assert cli.main(["verdicts", "liang2025/rotation", "--markdown", "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("### liang2025/rotation")
-    assert "| the gap of angles is filled with a mixture of its edges |" in said
-    path = tmp_path / "liang2025/rotation/quick/table.parquet"
-    pd.read_parquet(path).drop(columns="r_mixture").to_parquet(path)
-    assert cli.main(["verdicts", "liang2025/rotation", "--out", str(tmp_path)]) == 2
-    assert "lacks what its claims ask for" in capsys.readouterr().err
-
-
 def test_a_second_run_in_a_cell_is_timed_from_its_own_start():
     said = io.StringIO()
     cell = ProgressMonitor(Screen(Console(file=said)), "two runs").cell(1, "")
@@ -253,60 +252,6 @@ def test_what_is_finished_is_shown_though_another_run_fails(workers, tmp_path, m
     assert "liang2025/rotation, quick" in said.out
     assert "liang2025/holdouts, quick" in said.out
     assert "liang2025/failure: run() must return a list of rows" in said.err
-
-
-def test_a_table_shows_its_columns_by_condition(capsys):
-    out = ["--out", str(RESULTS), "--tier", "gpu"]
-    assert cli.main(["table", "liang2025/stripes", "--columns", "accuracy0_interior", *out]) == 0
-    said = capsys.readouterr().out
-    assert "accuracy0_interior" in said
-    assert "perfect" in said
-    assert cli.main(["table", "liang2025/stripes", "--csv", "--columns", "mse_hole", *out]) == 0
-    assert capsys.readouterr().out.startswith("variant,system,condition,seed,mse_hole")
-    assert cli.main(["table", "liang2025/stripes", "--columns", "acuracy0_interior", *out]) == 2
-    assert "did you mean 'accuracy0_interior'" in capsys.readouterr().err
-
-
-def test_two_results_stand_side_by_side(capsys):
-    stripes_, failure = RESULTS / "liang2025" / "stripes", RESULTS / "liang2025" / "failure"
-    assert cli.main(["compare", str(stripes_ / "laptop"), str(stripes_ / "gpu")]) == 0
-    said = capsys.readouterr().out
-    assert "width: 16 / 64" in said
-    assert "holds" in said
-    for bad in (
-        [str(stripes_ / "gpu")],
-        [str(stripes_ / "gpu"), str(failure / "gpu")],
-        ["/nowhere", str(failure / "gpu")],
-    ):
-        assert cli.main(["compare", *bad]) == 2
-
-
-def test_a_study_of_ones_own_is_listed_with_what_was_run_and_its_file_is_not_imported(tmp_path, capsys):
-    study, out = tmp_path / "mine.py", tmp_path / "r" / "here" / "mine" / "a-label"
-    study.write_text('"""Is it so?"""\nraise SystemExit("imported")\n')
-    out.mkdir(parents=True)
-    (out / "settings.json").write_text(json.dumps({"source": str(study)}))
-    row = {"claim": "it is so", "says": "It is.", "source": "us", "verdict": "holds", "evidence": True}
-    (out / "verdicts.json").write_text(json.dumps([row]))
-    words = ["list", "--claims", "--out", str(tmp_path / "r")]
-    assert cli.main(words) == 0
-    said = " ".join(capsys.readouterr().out.split())  # the path is long, and lines are wrapped
-    assert "Is it so?" in said
-    assert "a-label: holds" in said
-    assert cli.main(["verdicts", "--out", str(tmp_path / "r")]) == 2
-    assert f"name a study of your own: {study}" in capsys.readouterr().err
-    study.unlink()
-    assert cli.main(words) == 0
-    assert "cannot be read any more" in " ".join(capsys.readouterr().out.split())
-
-
-def test_list_takes_names_and_paths(capsys):
-    study = Path(__file__).parents[1] / "examples" / "my_study.py"
-    for name in (str(study), str(study.with_suffix(""))):
-        assert cli.main(["list", name, "--out", "/nowhere"]) == 0
-        said = capsys.readouterr().out
-        assert "wider decoder" in said
-        assert "liang2025" not in said
 
 
 def test_a_bar_is_shown_on_a_terminal_only_and_only_if_it_takes_long(monkeypatch, capsys):

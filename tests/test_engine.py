@@ -224,7 +224,15 @@ def test_a_label_names_one_population_of_a_cell(tmp_path):
 def test_figures_of_one_table_are_one_file(experiment, tmp_path):
     result, _, _ = go(experiment, tmp_path)
     before = (result.folder / "figure.png").read_bytes()
-    drawn = engine.plot(experiment, experiment.settings("laptop"), result.table, result.folder, ("png", "svg"))
+    drawn = engine.plot(
+        experiment,
+        experiment.settings("laptop"),
+        result.table,
+        result.folder,
+        [],
+        tier="laptop",
+        formats=("png", "svg"),
+    )
     assert (result.folder / "figure.png").read_bytes() == before
     assert [path.name for path in drawn] == ["figure.png", "figure.svg"]
 
@@ -331,14 +339,14 @@ def test_two_studies_of_one_name_do_not_share_results(tmp_path):
 def test_a_result_names_the_files_that_made_it_and_is_stale_when_one_changes(experiment, tmp_path):
     result, _, _ = go(experiment, tmp_path)
     assert code_changes(experiment, result.folder) == []
-    assert not audit(experiment, result.folder).stale
+    assert not audit(experiment, result.folder, result.table).stale
     path = Path(experiment.module.__file__)
     path.write_text(path.read_text().replace("0.1 * rng", "0.2 * rng"))
     assert code_changes(experiment, result.folder) == ["study"]
-    assert audit(experiment, result.folder).changed == ["study"]
+    assert audit(experiment, result.folder, result.table).changed == ["study"]
     facts = store.read_json(result.folder / "settings.json")
     store.write_json(result.folder / "settings.json", {k: v for k, v in facts.items() if k != "files"})
-    assert audit(experiment, result.folder).stale
+    assert audit(experiment, result.folder, result.table).stale
 
 
 def test_a_commit_can_be_named_where_the_checkout_cannot_say(monkeypatch):

@@ -94,7 +94,7 @@ def test_a_picture_of_ones_own_is_drawn_again_as_it_was(tmp_path):
     file.unlink()
     several.pictures.cache_clear()
     _, loaded, table = engine.load(experiment, result.folder)
-    assert engine.plot(experiment, loaded, table, result.folder)
+    assert engine.plot(experiment, loaded, table, result.folder, result.verdicts, tier="quick")
     with pytest.raises(rc.UserError, match="one flat colour"):
         several.pictures(replace(settings, outside=(str(flat),)))
 

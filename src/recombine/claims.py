@@ -30,6 +30,7 @@ MIN_FIT = 0.5
 """The share of seeds whose networks must have learnt what they were shown, for a sentence about such networks."""
 
 CONFIDENCE = 0.95
+UNFIT = "learnt what they were shown"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     shown = parts[first]
     reason = _summary(groups, parts, claim) if claim.agree else _named(whys[first], shown.name, len(parts))
     why = objection or reason.replace("seeds", claim.repeats)
+    why += _shortfall(table, claim) if UNFIT in why else ""
     return Verdict(
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
@@ -189,6 +191,12 @@ def _fits(table: pd.DataFrame, claim: Claim, columns: pd.DataFrame) -> pd.DataFr
     stacked = np.stack([np.ones(columns.shape), *every])
     known = np.where(np.isnan(stacked).any(axis=0), np.nan, 1.0)
     return pd.DataFrame(np.where((stacked == 0).any(axis=0), 0.0, known), columns.index, columns.columns)
+
+
+def _shortfall(table: pd.DataFrame, claim: Claim) -> str:
+    """Which conditions did not fit, with their numbers, where the claim says how that is measured."""
+    said = [fits.shortfall(table) for fits in claim.fits if isinstance(fits, tables.Fitted)]
+    return "".join(f" ({one})" for one in said if one)
 
 
 def _part(name: str, effects: pd.Series, fits: pd.Series, claim: Claim, parts: int) -> tuple[Part, str]:
@@ -286,7 +294,7 @@ def _too_few(seeds: int, lost: int, unfit: int) -> str:
     if lost > MAX_LOST * (seeds + unfit + lost):
         return f"{lost} of {seeds + unfit + lost} seeds diverged or give no number"
     if unfit and seeds < MIN_FIT * (seeds + unfit):
-        return f"only {seeds} of {seeds + unfit} seeds learnt what they were shown"
+        return f"only {seeds} of {seeds + unfit} seeds {UNFIT}"
     if seeds < MIN_SEEDS:
         return f"{seeds} seeds are too few: a verdict needs {MIN_SEEDS}"
     return ""

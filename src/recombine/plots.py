@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.colors import LogNorm, PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -34,6 +35,17 @@ def panels(rows: int, columns: int, *, side: float = 1.9):
     """A figure of small square panels, and its axes as a 2-D array."""
     figure = Figure(figsize=(side * columns + 0.9, side * rows + 0.7), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def note(figure: Figure, text: str) -> None:
+    """A small remark in the lower right corner of a figure."""
+    figure.text(0.995, 0.005, text, ha="right", va="bottom", fontsize=7, color=BAD)
+
+
+def has_dots(figure: Figure) -> bool:
+    """Whether a figure has points of its own, as dots or scattered."""
+    dotted = [line.get_marker() not in ("", "None", None, "+") for axes in figure.axes for line in axes.lines]
+    return any(dotted) or any(isinstance(c, PathCollection) for axes in figure.axes for c in axes.collections)
 
 
 def picture(axes: Axes, pixels: np.ndarray, *, title: str = "", top: float = 1.0, mark: tuple[int, int] | None = None):
@@ -112,6 +124,11 @@ def dots(axes: Axes, groups: dict[str, np.ndarray], *, colour: str = NEUTRAL, lo
 WORD_COLOURS = {"holds": GOOD, "fails": BAD, "undecided": "0.5"}
 
 
+def lowest_first(verdicts: Mapping[str, Any]) -> list[str]:
+    """Protocols by their effect, those without a number last."""
+    return sorted(verdicts, key=lambda name: (np.isnan(verdicts[name].effect), verdicts[name].effect))
+
+
 def specification_curve(verdicts: Mapping[str, Any], title: str):
     """A claim's effect under each protocol, lowest first, with its interval; below, what each protocol changes.
 
@@ -119,18 +136,18 @@ def specification_curve(verdicts: Mapping[str, Any], title: str):
     of what that protocol changes.
     """
     primary = next(iter(verdicts))
-    order = sorted(verdicts, key=lambda name: (np.isnan(verdicts[name].effect), verdicts[name].effect))
+    order, decided = lowest_first(verdicts), all(v.evidence for v in verdicts.values())
     figure = Figure(figsize=(3.2 + 0.62 * len(order), 3.4 + 0.21 * len(order)), layout="constrained")
     top, low = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, 0.4 + 0.14 * len(order)])
     for i, name in enumerate(order):
         v = verdicts[name]
-        colour, marker = WORD_COLOURS[v.verdict], "D" if name == primary else "o"
+        colour, marker = WORD_COLOURS[v.verdict] if decided else NEUTRAL, "D" if name == primary else "o"
         top.plot([i, i], [v.low, v.high], color=colour, linewidth=1.6)
         top.plot(i, v.effect, marker, color=colour, markersize=7 if name == primary else 5)
     for bound in (verdicts[primary].above, verdicts[primary].below):
         if bound is not None:
             top.axhline(bound, color="black", linestyle=":", linewidth=0.9, label=f"margin {bound:.3g}")
-    for word, colour in WORD_COLOURS.items():
+    for word, colour in WORD_COLOURS.items() if decided else ():
         top.plot([], [], "o", color=colour, label=word)
     top.plot([], [], "D", color="black", label="primary protocol")
     top.legend(fontsize=7, frameon=False, ncols=6 if len(order) > 5 else 3, loc="lower left", bbox_to_anchor=(0, 1))

@@ -6,6 +6,7 @@ A table has one row per network. `system` says what a row is: "network", or the 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -135,18 +136,39 @@ class NoSuchColumn(KeyError):
 
 def _need(table: pd.DataFrame, column: str) -> None:
     if column not in table:
-        import difflib
+        raise NoSuchColumn(f"no column is called {column!r}{_close(column, [str(name) for name in table])}")
 
-        close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
-        raise NoSuchColumn(f"no column is called {column!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+
+def _close(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+class NoSuchValue(ValueError):
+    """No network has a value, such as a condition, that an effect picks."""
+
+    def __init__(self, column: str, value: Any, known: Iterable[Any]):
+        self.column, self.value, there = column, value, [str(one) for one in known]
+        said = f"; there are {', '.join(there)}" if 0 < len(there) <= 8 else ""
+        super().__init__(f"no network has the {column} {value!r}{_close(str(value), there)}{said}")
+
+
+def _need_values(table: pd.DataFrame, where: Mapping[str, Any]) -> None:
+    """Refuse the first value that no network of a table has."""
+    for column, value in where.items():
+        known = networks(table)[column].dropna().unique().tolist()
+        if missing := [v for v in (value if isinstance(value, list | tuple) else [value]) if v not in known]:
+            raise NoSuchValue(column, missing[0], known)
 
 
 def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
     """One value per training seed, from the networks that match; the pieces of which effects are made."""
     found = pick(table, **where)
     _need(table, column)
+    if found.empty:
+        _need_values(table, {name: value for name, value in where.items() if name != "system"})
     if found.empty or found["seed"].duplicated().any():
-        raise ValueError(f"{where} must pick one row per seed, it picks {len(found)}")
+        raise ValueError(f"{where or 'all networks'} must pick one row per seed, it picks {len(found)} rows")
     return found.set_index("seed")[column]
 
 
@@ -216,16 +238,36 @@ def _plain(kind: Any) -> str:
     return f"{kind:g}" if isinstance(kind, float) else str(kind)
 
 
-def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Effect:
+@dataclass(frozen=True)
+class Fitted:
     """By seed, 1 if every network that matches has learnt what it was shown, 0 if one has not, NaN if one diverged."""
 
-    def fits(table: pd.DataFrame) -> pd.Series:
-        _need(table, column)
-        found = pick(table, **where)
-        within = found[column].between(at_least, at_most).astype(float).where(found[column].notna())
-        return within.groupby(found["seed"]).agg(lambda values: values.min(skipna=False))
+    column: str
+    at_least: float
+    at_most: float
+    where: tuple[tuple[str, Any], ...]
 
-    return fits
+    def __call__(self, table: pd.DataFrame) -> pd.Series:
+        _need(table, self.column)
+        found = pick(table, **dict(self.where))
+        values = found[self.column]
+        within = values.between(self.at_least, self.at_most).astype(float).where(values.notna())
+        return within.groupby(found["seed"]).agg(lambda each: each.min(skipna=False))
+
+    def shortfall(self, table: pd.DataFrame) -> str:
+        """Which conditions did not fit, the mean of each, and what was asked; nothing if all did."""
+        found = pick(table, **dict(self.where)).dropna(subset=[self.column])
+        kind = found["condition"].fillna(NETWORK) if "condition" in found else found["system"]
+        short = kind[~found[self.column].between(self.at_least, self.at_most)].unique()
+        means = [f"{name}: {self.column} {found[self.column][kind == name].mean():.2g}" for name in short]
+        bounds = (("at least", self.at_least), ("at most", self.at_most))
+        asked = " and ".join(f"{word} {bound:g}" for word, bound in bounds if np.isfinite(bound))
+        return f"{', '.join(means)}, asked {asked}" if means else ""
+
+
+def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, **where: Any) -> Fitted:
+    """By seed, 1 if every network that matches has learnt what it was shown, 0 if one has not, NaN if one diverged."""
+    return Fitted(column, at_least, at_most, tuple(where.items()))
 
 
 def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = networks) -> Effect:

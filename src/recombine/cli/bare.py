@@ -34,7 +34,7 @@ def _add(parser: argparse.ArgumentParser, usual: Any) -> None:
         if is_dataclass(now):
             _add(parser, now)
             continue
-        flag, shown = f"--{field.name.replace('_', '-')}", f"(now {now!r})"
+        flag, shown = f"--{field.name.replace('_', '-')}", "" if now in (None, "", ()) else f"(now {now})"
         if isinstance(now, bool):
             parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=MISSING, help=shown)
         elif isinstance(now, tuple):

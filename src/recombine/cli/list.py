@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from recombine.cli import streams
@@ -14,12 +16,15 @@ from recombine.cli.options import parse
 from recombine.cli.results import ResultOptions, chosen_or_all, passing_over, split_names, studies
 from recombine.core import UserError
 from recombine.engine import catalogue, store
+from recombine.engine.words import NONE, tally
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 OWN = "Your own studies"
+TIERS = "tiers: quick (never evidence), laptop (minutes), gpu, paper; --claims lists every claim"
+STALE = "stale: made by other code than today's; 'recombine verify' says which"
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Listed(NamedTuple):
     name: str
     question: str
     claims: dict[str, str]
+    experiment: catalogue.Experiment
 
 
 def list_experiments(words: list[str]) -> int:
@@ -51,22 +57,34 @@ def list_experiments(words: list[str]) -> int:
     )
     from rich.markup import escape
 
-    out, paper = streams.console(), ""
+    out, paper, stale = streams.console(), "", 0
     for one, home in _chosen(named, options.out):
         if one.paper != paper:
             paper = one.paper
             out.print(f"\n[bold]{escape(paper)}[/]", highlight=False)
-        _indented(out, 2, f"[cyan]{escape(one.name)}[/]  {escape(one.question)}")
+        _indented(out, 2, f"{one.name}  {one.question}", lead=one.name)
         ran = _verdict_words(home)
-        counts = [f"{escape(run)}: {_counted(list(words.values()))}" for run, words in ran.items()]
-        _indented(out, 6, f"[dim]{'; '.join(counts) or 'not run yet'}[/]")
+        marks = {run: _stale(one, home / run) for run in ran}
+        stale += sum(map(bool, marks.values()))
+        counts = [f"{run}: {tally(words.values())}{marks[run]}" for run, words in ran.items()]
+        _indented(out, 6, "; ".join(counts) or "not run yet", "dim")
         for claim, says in one.claims.items() if options.claims else ():
-            found = ", ".join(f"{escape(run)}: {words[claim]}" for run, words in ran.items() if claim in words)
-            _indented(out, 4, f"- {escape(claim)}: {escape(says)}")
-            _indented(out, 6, f"[dim]{found or 'not run yet'}[/]")
-    tiers = "tiers: quick (never evidence), laptop (minutes), gpu, paper; --claims lists every claim"
-    out.print(f"\n{tiers}", style="dim", highlight=False)
+            found = ", ".join(f"{run}: {words[claim]}" for run, words in ran.items() if claim in words)
+            _indented(out, 4, f"- {claim}: {says}")
+            _indented(out, 6, found or "not run yet", "dim")
+    out.print(f"\n{TIERS}", style="dim", highlight=False)
+    if stale:
+        out.print(STALE, style="dim", highlight=False)
     return 0
+
+
+def _stale(one: Listed, folder: Path) -> str:
+    """A mark if other code than today's made a result, or code that it does not name."""
+    from recombine.engine.run import code_changes
+
+    with suppress(UserError, AttributeError, OSError, SyntaxError, ValueError):  # of a user's file
+        return " (stale)" * (code_changes(one.experiment, folder) != [])
+    return ""
 
 
 def _chosen(named: list[str], out: Path) -> Iterator[tuple[Listed, Path]]:
@@ -75,7 +93,7 @@ def _chosen(named: list[str], out: Path) -> Iterator[tuple[Listed, Path]]:
         experiment = catalogue.find(name)
         says = {claim.name: f"{claim.says} ({claim.source})" for claim in experiment.claims}
         paper = experiment.paper if experiment.source == experiment.name else OWN
-        yield Listed(paper, experiment.source, experiment.question, says), out / experiment.name
+        yield Listed(paper, experiment.source, experiment.question, says, experiment), out / experiment.name
     for name, source in () if named else studies(out).items():
         yield _own_study(source, out / name), out / name
 
@@ -90,19 +108,24 @@ def _own_study(source: str, home: Path) -> Listed:
     for path in sorted(home.glob("*/verdicts.json")):
         with suppress(UserError, TypeError, KeyError):
             says |= {str(row["claim"]): f"{row['says']} ({row['source']})" for row in store.read_json(path)}
-    return Listed(OWN, source, question, says)
+    unread = ModuleType(home.name)
+    unread.__file__ = source
+    return Listed(OWN, source, question, says, catalogue.Experiment(home.name, unread))
 
 
-def _indented(out: Console, by: int, markup: str) -> None:
-    """A paragraph whose every line stands that far from the left."""
-    from rich.padding import Padding
+def _indented(out: Console, by: int, text: str, style: str = "", lead: str = "") -> None:
+    """A paragraph whose every line stands that far from the left; names of folders stay whole."""
+    from rich.text import Text
 
-    out.print(Padding(markup, (0, 0, 0, by)), highlight=False)
-
-
-def _counted(words: list[str]) -> str:
-    """How often each verdict was reached, as 3 holds, 1 fails."""
-    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    margin = " " * by
+    lines = textwrap.wrap(
+        text, max(20, out.width - 1), initial_indent=margin, subsequent_indent=margin, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    shown = Text("\n".join(lines), style)
+    if lead:
+        shown.stylize("cyan", by, by + len(lead))
+    out.print(shown, soft_wrap=True)
 
 
 def _verdict_words(home: Path) -> dict[str, dict[str, str]]:
@@ -111,7 +134,7 @@ def _verdict_words(home: Path) -> dict[str, dict[str, str]]:
     for path in sorted(home.glob("*/verdicts.json")):
         with passing_over(path.parent):
             rows = store.read_json(path)
-            words = {str(r["claim"]): r["verdict"] if r["evidence"] else "not evidence" for r in rows}
+            words = {str(r["claim"]): r["verdict"] if r["evidence"] else NONE for r in rows}
             if not all(isinstance(word, str) for word in words.values()):
                 raise UserError(f"{path} is damaged: a verdict is a word")
             found[path.parent.name] = words

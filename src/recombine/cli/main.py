@@ -16,9 +16,9 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine run liang2025/stripes             run one: progress, verdicts, figure  (--tier quick|laptop|gpu|paper)
   recombine run liang2025/stripes --help      all of its settings  (--name LABEL: a folder of its own)
   recombine verdicts                          what the runs so far say  (NAME ..., --tier gpu, --markdown)
-  recombine figure liang2025/stripes          plot the figure again from the table  (--format svg)
+  recombine figure liang2025/stripes          plot the figure again from the table, into ./figures  (--format svg)
   recombine table liang2025/stripes           its columns, and their means per condition  (--csv: all rows)
-  recombine compare FOLDER FOLDER             two results of one experiment side by side
+  recombine compare NAME laptop gpu           two runs of one experiment side by side, or two folders
   recombine curve liang2025/amounts           each claim under every protocol variant: specification curves
   recombine verify                            results whose code has changed, and claims that cannot be judged so
   recombine board                             a page per paper with every claim and verdict  (--to docs/board)

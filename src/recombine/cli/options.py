@@ -10,12 +10,13 @@ import io
 import os
 import re
 import shutil
+import types
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, make_dataclass
 from importlib.util import find_spec
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from recombine.cli.streams import NARROWEST, check_name
 from recombine.core import UserError
@@ -53,6 +54,9 @@ def _with_tyro(kind: type[Parsed], words: list[str], prog: str, description: str
 
     more: dict[str, Any] = {} if default is None else {"default": default}
     said = io.StringIO()
+    for each in (kind, *(type(value) for value in getattr(default, "__dict__", {}).values() if is_dataclass(value))):
+        _say_no_empty_default(each)
+    description = description.replace("\nExample", "\n\nExample")  # tyro joins single lines
     try:
         with contextlib.redirect_stderr(said), _wide_enough():
             return tyro.cli(kind, args=words, prog=prog, description=description, **more)
@@ -60,6 +64,21 @@ def _with_tyro(kind: type[Parsed], words: list[str], prog: str, description: str
         if not end.code:
             raise
         raise UserError(f"{_one_line(said.getvalue())} ({prog} --help shows all)") from end
+
+
+def _say_no_empty_default(kind: Any) -> None:
+    """Have tyro's help leave out None and empty words, both as defaults and among the choices."""
+    import tyro
+
+    for field in fields(kind) if is_dataclass(kind) else ():
+        if field.default not in (None, "", ()):
+            continue
+        hint = get_type_hints(kind)[field.name]
+        parts = [part for part in get_args(hint) if part is not types.NoneType] if field.default is None else []
+        choices = [f"{{{','.join(map(str, get_args(part)))}}}" for part in parts if get_origin(part) is Literal]
+        names = choices or [part.__name__.upper() for part in parts if isinstance(part, type)]
+        told = tyro.conf.arg(metavar="|".join(names) or None, help_behavior_hint="")
+        kind.__annotations__[field.name] = Annotated[hint, told]
 
 
 def _check_paths(got: Any) -> None:
@@ -93,6 +112,11 @@ def _one_line(box: str) -> str:
     inside = list(dropwhile(_rule, lines))
     body = " ".join(takewhile(lambda line: not _rule(line), inside)).rstrip(".") or "the arguments could not be read"
     suggestion = re.search(r"Perhaps you meant:\W+(--[\w-]+)", " ".join(inside))
+    if wrong := re.fullmatch(
+        r"Error parsing (--[\w-]+): (?:invalid literal for int|could not convert string).*: (.*)", body
+    ):
+        whole = "whole number" if "for int" in body else "number"
+        body = f"{wrong[1]} takes a {whole}, got {wrong[2]}"
     return body + (f" (did you mean {suggestion.group(1)}?)" if suggestion else "")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from recombine.claims import turns
+from recombine.cli.results import results_folder
+from recombine.engine.words import NONE, counted, in_numbers, numbers, short, tally
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from recombine.claims import Part, Verdict
 
-COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not evidence": "dim"}
+COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", NONE: "dim"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
     """The verdicts of one run: each claim, its numbers and what they are, and why an undecided one is so."""
     first = 4 + max((len(short(v)) for v in verdicts), default=0)
     for v in verdicts:
-        said = [v.claim, f"{numbers(v)}, margin {v.bounds}, {counted(v)}: {v.unit}"]
+        said = [v.claim, in_numbers(v)]
         said += [v.why] * (v.verdict == "undecided" and v.evidence)
         said += [line for line in (apart(v), fragility(v), robustness(v)) if line]
         lines = [line for text in said for line in textwrap.wrap(text, max(20, width - first - 1))]
@@ -52,31 +54,14 @@ def plumbing(one: Shown) -> list[str]:
         return []
     return [
         "  [dim]The quick tier proves that everything runs; effects of networks this small mean little.[/]",
-        f"  [dim]Evidence: recombine run {escape(one.source or one.name)} --tier laptop[/]",
+        f"  [dim]Evidence: {escape(_for_evidence(one))}[/]",
     ]
 
 
-def short(v: Verdict) -> str:
-    """The verdict in one word, or that it is none."""
-    return v.verdict if v.evidence else "not evidence"
-
-
-def numbers(v: Verdict) -> str:
-    """Effect and interval, with so many digits that one sees on which side of the margin they lie."""
-    if v.seeds < 2:
-        return "no number" if v.seeds == 0 else f"{v.effect:.2f} [-]"
-    digits, bounds = 2, [bound for bound in (v.above, v.below) if bound is not None]
-    while digits < 4 and any(round(end, digits) == round(b, digits) for end in (v.low, v.high) for b in bounds):
-        digits += 1
-    how = f" ({v.how})" if v.how and v.evidence else ""
-    return f"{v.effect:.{digits}f} [{v.low:.{digits}f}, {v.high:.{digits}f}]{how}"
-
-
-def counted(v: Verdict) -> str:
-    """How many seeds, or what else an effect has one number of, and how many of all did not fit or were lost."""
-    said = f"{v.seeds} {v.repeats if v.seeds != 1 else v.repeats.removesuffix('s')}"
-    said += f" of {v.seeds + v.unfit} that fitted" if v.unfit else ""
-    return said + (f", {v.lost} lost" if v.lost else "")
+def _for_evidence(one: Shown) -> str:
+    """The command that runs the same where it was run, at a tier that decides."""
+    words, out = ["recombine", "run", one.source or one.name, "--tier", "laptop"], Path(*one.folder.parts[:-3])
+    return shlex.join(words + (["--out", str(out)] if out not in (Path(), results_folder()) else []))
 
 
 def apart(v: Verdict) -> str:
@@ -105,8 +90,7 @@ def robustness(v: Verdict) -> str:
     if not v.variants or not v.evidence:
         return ""
     if v.verdict == "undecided":
-        found = Counter(v.variants.values())
-        return f"in {len(v.variants)} protocol variants: {', '.join(f'{n} {word}' for word, n in found.items())}"
+        return f"in {len(v.variants)} protocol variants: {tally(v.variants.values())}"
     turned = turns(v)
     said = f"{len(v.variants) - len(turned)} of {len(v.variants)} protocol variants say the same"
     return said + (f"; turns with {', '.join(f'{name} ({v.variants[name]})' for name in turned)}" if turned else "")
@@ -114,8 +98,7 @@ def robustness(v: Verdict) -> str:
 
 def totals(verdicts: Iterable[Verdict]) -> str:
     """How many claims hold, fail and are undecided."""
-    found = Counter(map(short, verdicts))
-    return ", ".join(f"{found[name]} {name}" for name in COLOURS if found[name])
+    return tally(map(short, verdicts))
 
 
 def show(console: Console, results: list[Shown]) -> None:

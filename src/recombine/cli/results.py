@@ -45,6 +45,8 @@ class TierOptions(ResultOptions):
 
     tier: str = ""
     """only runs of this tier: quick, laptop, gpu or paper"""
+    name: str = ""
+    """only runs in the folder of this name: the label that `run --name` gave"""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,29 @@ class Loaded:
     settings: Any
     table: pd.DataFrame
 
+    @property
+    def evidence(self) -> bool:
+        """Whether its verdicts count: those of the quick tier never do."""
+        return self.tier != "quick"
+
+    @property
+    def stale(self) -> bool:
+        """Whether other code than today's made it, or code that it does not name."""
+        from recombine.engine.run import code_changes
+
+        return code_changes(self.experiment, self.folder) != []
+
+    @property
+    def title(self) -> str:
+        """What names it above what is said of it: experiment, folder, tier, seeds, and whether it is stale."""
+        from recombine.table import networks
+
+        tier = "" if self.folder.name == self.tier else f", {self.tier} tier"
+        seeds = networks(self.table)["seed"].nunique()
+        marks = ["not evidence"] * (not self.evidence) + ["stale: not made by today's code"] * self.stale
+        said = f"{self.experiment.name}, {self.folder.name}{tier}, {seeds} seed{'s' * (seeds != 1)}"
+        return said + (f" ({'; '.join(marks)})" if marks else "")
+
 
 def over_results(
     names: Sequence[str], options: TierOptions, use: Callable[[Loaded], T], *, doing: str | None = None
@@ -67,7 +92,7 @@ def over_results(
     """
     catalogue.check_tier(options.tier)
     experiments = map(catalogue.find, names)
-    pairs = [(e, folder) for e in experiments for folder in folders(options.out / e.name)]
+    pairs = [(e, f) for e in experiments for f in folders(options.out / e.name) if options.name in ("", f.name)]
     found = []
     for experiment, folder in streams.with_progress(pairs, doing) if doing else pairs:
         with passing_over(folder):
@@ -85,7 +110,16 @@ def read_words(
     options = parse(kind, flags, f"recombine {command} {'[NAME ...]' if all_by_default else 'NAME'}", about)
     if not named and not all_by_default:
         raise UserError(f"say which experiment: recombine {command} NAME ('recombine list' shows them)")
-    return chosen_or_all(named), options
+    return chosen_or_all(named) + ([] if named else _own_studies(options.out)), options
+
+
+def _own_studies(out: Path) -> list[str]:
+    """The files of the user's own studies with results; those that cannot be imported are named and passed over."""
+    found = []
+    for name, source in studies(out).items():
+        with passing_over(out / name):
+            found.append(catalogue.find(source).source)
+    return found
 
 
 def chosen_or_all(words: list[str]) -> list[str]:
@@ -99,16 +133,19 @@ def nothing_there(names: Sequence[str], options: TierOptions) -> UserError:
     there = any(folders(options.out / one.name) for one in asked)
     said = "there is no result that can be used" if there else "nothing of this has been run"
     said += f" at the tier {options.tier}" if options.tier else ""
+    said += f" under the name {options.name!r}" if options.name else ""
     said += f" in {options.out}" + ("" if options.out.is_dir() else " (there is no such folder)")
-    own = [path for path in studies(options.out).values() if path not in {one.source for one in asked}]
-    mine = f", or name a study of your own: {own[0]}" if own else ""
-    return UserError(f"{said}; try '{_command(names, options)}'{mine}")
+    if there and options.name:
+        labels = sorted({folder.name for one in asked for folder in folders(options.out / one.name)})
+        return UserError(f"{said}{catalogue.did_you_mean(options.name, labels)}; there are {', '.join(labels[:8])}")
+    return UserError(f"{said}; try '{_command(names, options)}'")
 
 
 def _command(names: Sequence[str], options: TierOptions) -> str:
     """What runs the first of some experiments; a short one if all are meant."""
-    words = ["recombine", "run", names[0] if list(names) != catalogue.names() else SHORT]
+    words = ["recombine", "run", names[0] if len(names) < len(catalogue.names()) else SHORT]
     words += ["--tier", options.tier] if options.tier else []
+    words += ["--name", options.name] if options.name else []
     return shlex.join(words + (["--out", str(options.out)] if options.out != results_folder() else []))
 
 

@@ -62,7 +62,8 @@ def _tier(flags: list[str]) -> Tier:
     """The tier decides the defaults of all other flags, so it is read first."""
     words = " ".join(flags).replace("--tier=", "--tier ").split()
     after = dict(pairwise(words)).get("--tier", "laptop")
-    # A word that names no tier is left for the parser to complain about.
+    if not after.startswith("-"):  # else the parser complains that the word is missing
+        catalogue.check_tier(after)
     return next((tier for tier in get_args(Tier) if tier == after), "laptop")
 
 

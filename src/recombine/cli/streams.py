@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recombine.core import UserError
 
@@ -130,6 +130,11 @@ def console() -> Console:
     class Piped(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
+
+        def print(self, *objects: Any, **how: Any) -> None:
+            """A log has long lines rather than broken ones."""
+            how.setdefault("soft_wrap", not self.is_terminal)
+            super().print(*objects, **how)
 
     made = Piped()
     # A log has no width of its own; where one is claimed that no word fits into, words would be lost.

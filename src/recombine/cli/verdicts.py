@@ -28,7 +28,8 @@ def verdicts(words: list[str]) -> int:
         VerdictOptions,
         words,
         "verdicts",
-        "What the runs so far say; nothing is written. The name of a paper stands for all of its experiments.\n"
+        "What the runs so far say, those of your own studies too; nothing is written. The name of a paper stands for"
+        " all of its experiments.\n"
         "Example: recombine verdicts redhardt2025 --tier gpu",
         all_by_default=True,
     )
@@ -43,9 +44,7 @@ def judged_result(loaded: Loaded) -> Shown:
     """The verdicts on one result, marked if its code has changed since."""
     from recombine.claims import judge_all
     from recombine.cli.report import Shown
-    from recombine.engine.run import code_changes
 
     mine = loaded.experiment
-    verdicts = judge_all(loaded.table, mine.claims, evidence=loaded.tier != "quick")
-    stale = code_changes(mine, loaded.folder) != []
-    return Shown(mine.name, loaded.folder, verdicts, stale=stale, source=mine.source, tier=loaded.tier)
+    verdicts = judge_all(loaded.table, mine.claims, evidence=loaded.evidence)
+    return Shown(mine.name, loaded.folder, verdicts, stale=loaded.stale, source=mine.source, tier=loaded.tier)

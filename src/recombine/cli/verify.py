@@ -32,11 +32,12 @@ def verify(words: list[str]) -> int:
         words,
         "verify",
         "Which results were made by other code than today's, and which claims cannot be judged as they are: a control"
-        " that is always misread, a margin at the ceiling, a margin that an untrained network keeps.\n"
+        " that is always misread, a margin at the ceiling, a margin that an untrained network keeps. All results of"
+        " this repository take about a quarter of a minute.\n"
         "Example: recombine verify liang2025 --tier gpu",
         all_by_default=True,
     )
-    found = over_results(names, options, lambda one: audit(one.experiment, one.folder), doing="auditing")
+    found = over_results(names, options, lambda one: audit(one.experiment, one.folder, one.table), doing="auditing")
     if not found:
         raise nothing_there(names, options)
     for one in found:
@@ -44,7 +45,30 @@ def verify(words: list[str]) -> int:
     stale, unclean = sum(one.stale for one in found), sum(not one.clean for one in found)
     warnings = sum(len(one.warnings) for one in found)
     print(f"\n{len(found)} results: {stale} stale, {unclean} not from a clean commit; {warnings} warnings about claims")
+    if warnings:
+        print(_summed([word for one in found for word in one.warnings]))
     return FOUND if options.strict and (stale or unclean or warnings) else 0
+
+
+def _changed(modules: list[str]) -> str:
+    """How many modules changed since, and the first of them, those of the experiment before those of the library."""
+    names = sorted((n.removeprefix("recombine.") for n in modules), key=lambda n: not n.startswith("experiments."))
+    said = f"code changed: {len(names)} module{'s' * (len(names) != 1)}, {', '.join(names[:3])}"
+    return said + (", ..." if len(names) > 3 else "")
+
+
+MEANINGS = {
+    "kept by untrained": "a margin that untrained networks keep, too: the claim says little",
+    "at the ceiling": "a margin at the ceiling: perfect networks would hardly keep it",
+    "misread": "a control that is misread whatever is trained: the claim stays undecided",
+}
+"""What the warnings about claims mean, by a part of each."""
+
+
+def _summed(warnings: list[str]) -> str:
+    """The warnings in one line: how many of each kind, and what they mean."""
+    counts = {meaning: sum(part in word for word in warnings) for part, meaning in MEANINGS.items()}
+    return "warnings: " + "; ".join(f"{n} x {meaning}" for meaning, n in counts.items() if n)
 
 
 def _print(one: Audit) -> None:
@@ -55,9 +79,7 @@ def _print(one: Audit) -> None:
     if one.changed is None:
         said = "[yellow]stale[/]: it does not say which code made it"
     elif one.changed:
-        said = (
-            f"[yellow]stale[/]: changed since: {escape(', '.join(n.removeprefix('recombine.') for n in one.changed))}"
-        )
+        said = f"[yellow]stale[/]: {escape(_changed(one.changed))}"
     else:
         said = "[green]up to date[/]"
     commit = (

@@ -7,6 +7,7 @@ perfect networks could hardly exceed, and a margin that an untrained network kee
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from recombine.claims import failed, judge
 from recombine.core import Claim
 from recombine.engine import store
 from recombine.engine.catalogue import Experiment
-from recombine.engine.run import code_changes, load
+from recombine.engine.run import code_changes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,49 +48,60 @@ class Audit:
         return bool(self.commits) and not any(c in ("None", "") or c.endswith(WITH_CHANGES) for c in self.commits)
 
 
-def audit(experiment: Experiment, folder: Path) -> Audit:
-    """Everything that can be said against one result."""
+def audit(experiment: Experiment, folder: Path, table: pd.DataFrame) -> Audit:
+    """Everything that can be said against one result, whose table was read."""
     facts = store.read_json(folder / "settings.json")
-    _, _, table = load(experiment, folder)
     primary = table[table["variant"] == tables.PRIMARY]
     commits = facts.get("commit") or facts.get("git") or []
-    said = [f"{claim.name}: {word}" for claim in experiment.claims for word in against(claim, primary)]
+    seen = Seen(primary)
+    said = [f"{claim.name}: {word}" for claim in experiment.claims for word in against(claim, seen)]
     return Audit(experiment.name, folder, tuple(map(str, commits)), code_changes(experiment, folder), said)
 
 
-def against(claim: Claim, table: pd.DataFrame) -> list[str]:
+class Seen:
+    """A table, and what its claims share: controls that are read, and the table with a control for networks."""
+
+    def __init__(self, table: pd.DataFrame):
+        self.table, self.systems = table, set(table["system"])
+        self.failed = cache(partial(failed, table))
+        self.with_control = cache(partial(in_place, table))
+
+
+def against(claim: Claim, seen: Seen) -> list[str]:
     """The faults of a claim that its table shows."""
     with np.errstate(all="ignore"):  # a control may have no error at all, whose logarithm is none
-        return [*_misread(claim, table), *_unreachable(claim, table), *_trivial(claim, table)]
+        return [*_misread(claim, seen), *_unreachable(claim, seen), *_trivial(claim, seen)]
 
 
-def _misread(claim: Claim, table: pd.DataFrame) -> list[str]:
+def _misread(claim: Claim, seen: Seen) -> list[str]:
     """Controls that read what they should not: no training can change that."""
-    said = [failed(table, check) for check in claim.controls]
+    said = map(seen.failed, claim.controls)
     return [f"a control is misread, whatever is trained: {word}" for word in said if word]
 
 
-def _unreachable(claim: Claim, table: pd.DataFrame) -> list[str]:
+def _unreachable(claim: Claim, seen: Seen) -> list[str]:
     """Whether perfect networks in place of one kind would clear the margin by less than half of the interval."""
     bare = replace(claim, controls=(), preconditions=())
-    found = judge(table, bare)
-    if claim.above is None or PERFECT not in set(table["system"]) or found.verdict == "holds":
+    if claim.above is None or PERFECT not in seen.systems:
+        return []
+    table, found = seen.table, judge(seen.table, bare)
+    if found.verdict == "holds":
         return []
     kinds = tables.networks(table)["condition"].dropna().unique() if "condition" in table else []
-    reached = np.array([judge(in_place(table, PERFECT, condition=kind), bare).effect for kind in kinds])
+    reached = np.array([judge(seen.with_control(PERFECT, condition=kind), bare).effect for kind in kinds])
     best, half = reached.max(initial=found.effect), (found.high - found.low) / 2
     if not np.isfinite(reached).all() or best <= found.effect or best - claim.above >= half:
         return []
     return [f"the margin {_bounds(claim)} lies at the ceiling: perfect networks of one kind would give {best:.3g}"]
 
 
-def _trivial(claim: Claim, table: pd.DataFrame) -> list[str]:
+def _trivial(claim: Claim, seen: Seen) -> list[str]:
     """Whether untrained networks would keep the margin as well; whether they fit matters if small is good."""
     bare = replace(claim, controls=(), preconditions=(), fits=claim.fits if claim.above is None else ())
-    if UNTRAINED not in set(table["system"]):
+    if UNTRAINED not in seen.systems:
         return []
-    found = judge(in_place(table, UNTRAINED), bare)
-    if found.verdict != "holds" or found.effect == judge(table, bare).effect:  # else the control has no such number
+    found = judge(seen.with_control(UNTRAINED), bare)
+    if found.verdict != "holds" or found.effect == judge(seen.table, bare).effect:  # else it has no such number
         return []
     return [f"the margin {_bounds(claim)} is kept by untrained networks in place of all trained ones"]
 

@@ -103,7 +103,7 @@ def _from_file(path: Path) -> Experiment:
     sys.modules[spec.name] = module  # where dataclasses look up their annotations
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[spec.name]
         raise UserError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     wanted = ["Settings", *(t.upper() for t in TIERS), "cells", "run", "CLAIMS", "figure"]

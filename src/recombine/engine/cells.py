@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -20,7 +20,7 @@ from recombine.core import UserError
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment
 from recombine.engine.overlap import Clock
-from recombine.table import NETWORK, NoSuchColumn, modern
+from recombine.table import NETWORK, NoSuchColumn, NoSuchValue, modern
 from recombine.train.monitor import Monitor, Progress
 
 if TYPE_CHECKING:
@@ -121,6 +121,25 @@ def _checked(experiment: Experiment, rows: Any) -> list[dict]:
         except Exception:
             continue
     return rows
+
+
+def check_values(experiment: Experiment, rows: list[dict], own: Any, cells: Sequence[Any]) -> None:
+    """Refuse a claim that picks what no cell gives, such as a misspelt condition, once the first cell has its rows."""
+    import pandas as pd
+
+    points = [dict(getattr(cell, "at", ())) for cell in cells]
+    named = [k for k, v in dict(getattr(own, "at", ())).items() if all(row.get(k) == v for row in rows)]
+    every = [{**row, **{k: point[k] for k in named if k in point}} for point in points for row in rows]
+    table, one_point = modern(pd.DataFrame(every)), all(point == points[0] for point in points)
+    for claim, reads in [(one, part) for one in experiment.claims for part in (one.effect, *one.fits)]:
+        try:
+            reads(table)
+        except NoSuchValue as error:
+            if error.column in named or one_point:  # else another cell may have it
+                said = f"the claim {claim.name!r} picks what no cell has: {error}"
+                raise UserError(f"{experiment.name}: {said}") from error
+        except Exception:
+            continue
 
 
 def versions() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from recombine import table as tables
 from recombine.core import UserError
-from recombine.engine import store
+from recombine.engine import store, words
 from recombine.engine.catalogue import Experiment
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from recombine.claims import Verdict
 
-DOTS = "A dot is one network (one training seed) unless an axis says otherwise; thin lines are seeds, thick ones means."
+DOTS = "A dot is one network (one training seed) unless an axis says otherwise."
 DOTS_PER_INCH = 100
 """Sharp enough for a page, and small enough to keep a figure of every result."""
 
@@ -30,33 +31,51 @@ def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Pat
     """Judge every claim on the table and write verdicts.json; the quick tier is never evidence."""
     from recombine.claims import judge_all
 
-    verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
+    try:
+        verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
+    except tables.NoSuchValue as error:
+        raise UserError(f"{experiment.name}: a claim picks what no cell has: {error}") from error
     store.write_json(folder / "verdicts.json", [asdict(v) for v in verdicts])
     return verdicts
 
 
 def plot(
-    experiment: Experiment, settings: Any, table: pd.DataFrame, folder: Path, formats: tuple[str, ...] = ("png",)
+    experiment: Experiment,
+    settings: Any,
+    table: pd.DataFrame,
+    folder: Path,
+    verdicts: Sequence[Verdict],
+    *,
+    tier: str,
+    formats: tuple[str, ...] = ("png",),
 ) -> list[Path]:
-    """Plot the experiment's figure at its primary protocol, in each of the formats."""
+    """Plot the experiment's figure at its primary protocol, in each of the formats, and write its caption."""
     from recombine import plots
 
+    primary, quick = table[table["variant"] == tables.PRIMARY], any(not v.evidence for v in verdicts)
     paths = [folder / f"figure.{kind}" for kind in formats]
     with _PLOTTING, plots.look():
-        figure = experiment.module.figure(settings, table[table["variant"] == tables.PRIMARY])
+        figure = experiment.module.figure(settings, primary)
         if not hasattr(figure, "savefig"):
             raise UserError(f"{experiment.name}: figure() must return a matplotlib figure, got {type(figure).__name__}")
+        if quick:
+            plots.note(figure, words.QUICK)
         for path in paths:
             sink, dated = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
             figure.savefig(sink, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=dated.get(path.suffix[1:], {}))
             store.write(path, sink.getvalue())
-    store.write(folder / "figure.md", caption(experiment).encode())
+    shown = [inspect.getdoc(experiment.module.figure) or "", DOTS if plots.has_dots(figure) else ""]
+    label = folder.name if folder.name.split(",")[0] == tier else f"{folder.name}, {tier} tier"
+    said = caption(experiment, label, primary, verdicts, shows=" ".join(filter(None, shown)))
+    store.write(folder / "figure.md", said.encode())
     return paths
 
 
-def caption(experiment: Experiment) -> str:
-    """What a figure shows, and which claims are judged from the same table."""
-    said = inspect.getdoc(experiment.module.figure) or experiment.question
-    claims = [f"- {claim.name}: {claim.unit}" for claim in experiment.claims]
-    lines = [f"# {experiment.name}", "", experiment.question, "", f"Figure: {said}", "", DOTS, "", "Claims:", *claims]
-    return "\n".join(lines) + "\n"
+def caption(experiment: Experiment, label: str, table: pd.DataFrame, verdicts: Sequence[Verdict], *, shows: str) -> str:
+    """What a figure shows, of which run, and what is judged from the same table."""
+    seeds = tables.networks(table)["seed"].nunique()
+    run = f"Run: {label}, {seeds} seed{'s' * (seeds != 1)}."
+    run += f" **{words.QUICK.capitalize()}.**" if any(not v.evidence for v in verdicts) else ""
+    claims = [f"- {v.claim}: **{words.short(v)}** {words.in_numbers(v)}" for v in verdicts]
+    parts = [f"# {experiment.name}", experiment.question, run, f"Figure: {shows}" if shows else "", "\n".join(claims)]
+    return "\n\n".join(filter(None, parts)) + "\n"

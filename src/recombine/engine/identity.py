@@ -115,7 +115,12 @@ def _digest(source: Source, chosen: set[int]) -> str:
     """A hash of the chosen statements, in the order of the file."""
     every = {id(s): s for s in [*source.always, *(s for many in source.defined.values() for s in many)]}
     ordered = sorted((every[i] for i in chosen), key=lambda s: s.lineno)
-    return _short("\n".join(canonical(s) for s in ordered), 12)
+    return _short("\n".join(map(_canonical_once, ordered)), 12)
+
+
+@cache
+def _canonical_once(statement: ast.stmt) -> str:
+    return canonical(statement)
 
 
 def canonical(node: ast.AST) -> str:
@@ -182,6 +187,7 @@ def _defines(statement: ast.stmt) -> list[str]:
     return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
+@cache
 def _bound(tree: ast.AST, module: str, path: Path) -> dict[str, list[tuple[str, str | None]]]:
     """What the imports anywhere in a tree bind: a local name to modules, or to names in modules; "*" to all."""
     found: dict[str, list[tuple[str, str | None]]] = {}
@@ -211,17 +217,19 @@ def _uses(source: Source, statement: ast.stmt) -> Iterator[tuple[Source, str]]:
             yield source, chain[0]
 
 
-def _chains(tree: ast.AST) -> Iterator[list[str]]:
+@cache
+def _chains(tree: ast.AST) -> list[list[str]]:
     """Every name in a tree with the attributes that follow it: `rc.plots.bare` as [rc, plots, bare]."""
-    waiting = [tree]
+    waiting, found = [tree], []
     while waiting:
         node, words = waiting.pop(), []
         while isinstance(node, ast.Attribute):
             words.append(node.attr)
             node = node.value
         if isinstance(node, ast.Name):
-            yield [node.id, *reversed(words)]
+            found.append([node.id, *reversed(words)])
         waiting.extend(ast.iter_child_nodes(node))
+    return found
 
 
 def _resolved(module: str, words: list[str], near: Path) -> Iterator[tuple[Source, str]]:

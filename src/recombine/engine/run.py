@@ -11,7 +11,7 @@ from recombine import table as tables
 from recombine.core import UserError, Variant
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment, changed
-from recombine.engine.cells import CheckpointMonitor, compute
+from recombine.engine.cells import CheckpointMonitor, check_values, compute
 from recombine.engine.conclude import conclude, plot
 from recombine.engine.folder import OLD_SETTINGS, claim_folder, flat, holds_more, owner
 from recombine.engine.identity import cell_identity, changed_files, code_files, code_hash
@@ -97,7 +97,7 @@ def execute(order: RunRequest, monitor: Monitor, flight: Flight | None = None) -
             monitor.note(said)
         store.write_json(order.folder / "settings.json", _provenance(order, made))
         verdicts = conclude(order.experiment, order.tier, table, order.folder)
-        plot(order.experiment, order.settings, table, order.folder)
+        plot(order.experiment, order.settings, table, order.folder, verdicts, tier=order.tier)
         spent = sum(facts["seconds"] for facts in made)
         return Result(order.folder, table, verdicts, spent)
 
@@ -118,8 +118,9 @@ def _kept_whole(order: RunRequest, more: str, monitor: Monitor) -> Result:
         )
     monitor.note(f"{order.folder} already has {more}, and keeps them: nothing is computed, no weights or records kept")
     tier, settings, table = load(order.experiment, order.folder)
-    plot(order.experiment, settings, table, order.folder)
-    return Result(order.folder, table, conclude(order.experiment, tier, table, order.folder), 0.0)
+    verdicts = conclude(order.experiment, tier, table, order.folder)
+    plot(order.experiment, settings, table, order.folder, verdicts, tier=tier)
+    return Result(order.folder, table, verdicts, 0.0)
 
 
 def _work(order: RunRequest) -> list[Work]:
@@ -160,8 +161,11 @@ def _finished(order: RunRequest, work: list[Work], monitor: Monitor, flight: Fli
     def computed(number: int, one: Work) -> bytes:
         told = monitor.cell(number, _label(one))
         watched = CheckpointMonitor(kept, one.identity, told, order.keep, flight.clock)
-        content = kept.save(one.identity, *compute(order.experiment, one.cell, watched))
+        rows, facts = compute(order.experiment, one.cell, watched)
+        content = kept.save(one.identity, rows, facts)
         kept.forget_checkpoints(one.identity)
+        if one.protocol == tables.PRIMARY:
+            check_values(order.experiment, rows, one.cell, [o.cell for o in work if o.protocol == tables.PRIMARY])
         told.finished()
         return content
 
