@@ -153,9 +153,9 @@ from recombine.table import value as value
 
 # claim: holds, fails or undecided
 from recombine.table import grouped_correlation as grouped_correlation
-from recombine.claims import interval as interval
-from recombine.claims import judge as judge
-from recombine.claims import judge_all as judge_all
+from recombine.claims.verdict import interval as interval
+from recombine.claims.judging import judge as judge
+from recombine.claims.judging import judge_all as judge_all
 
 # CPPN: networks that draw pictures
 from recombine.cppn.picbreeder import artifacts as artifacts

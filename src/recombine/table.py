@@ -6,7 +6,6 @@ A table has one row per network. `system` says what a row is: "network", or the 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -136,39 +135,18 @@ class NoSuchColumn(KeyError):
 
 def _need(table: pd.DataFrame, column: str) -> None:
     if column not in table:
-        raise NoSuchColumn(f"no column is called {column!r}{_close(column, [str(name) for name in table])}")
+        import difflib
 
-
-def _close(word: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-class NoSuchValue(ValueError):
-    """No network has a value, such as a condition, that an effect picks."""
-
-    def __init__(self, column: str, value: Any, known: Iterable[Any]):
-        self.column, self.value, there = column, value, [str(one) for one in known]
-        said = f"; there are {', '.join(there)}" if 0 < len(there) <= 8 else ""
-        super().__init__(f"no network has the {column} {value!r}{_close(str(value), there)}{said}")
-
-
-def _need_values(table: pd.DataFrame, where: Mapping[str, Any]) -> None:
-    """Refuse the first value that no network of a table has."""
-    for column, value in where.items():
-        known = networks(table)[column].dropna().unique().tolist()
-        if missing := [v for v in (value if isinstance(value, list | tuple) else [value]) if v not in known]:
-            raise NoSuchValue(column, missing[0], known)
+        close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
+        raise NoSuchColumn(f"no column is called {column!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
 
 
 def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
     """One value per training seed, from the networks that match; the pieces of which effects are made."""
     found = pick(table, **where)
     _need(table, column)
-    if found.empty:
-        _need_values(table, {name: value for name, value in where.items() if name != "system"})
     if found.empty or found["seed"].duplicated().any():
-        raise ValueError(f"{where or 'all networks'} must pick one row per seed, it picks {len(found)} rows")
+        raise ValueError(f"{where} must pick one row per seed, it picks {len(found)}")
     return found.set_index("seed")[column]
 
 

@@ -19,8 +19,9 @@ import recombine
 from recombine.core import UserError
 from recombine.engine import machine, store
 from recombine.engine.catalogue import Experiment
+from recombine.engine.missing import no_such_value
 from recombine.engine.overlap import Clock
-from recombine.table import NETWORK, NoSuchColumn, NoSuchValue, modern
+from recombine.table import NETWORK, NoSuchColumn, modern
 from recombine.train.monitor import Monitor, Progress
 
 if TYPE_CHECKING:
@@ -134,9 +135,10 @@ def check_values(experiment: Experiment, rows: list[dict], own: Any, cells: Sequ
     for claim, reads in [(one, part) for one in experiment.claims for part in (one.effect, *one.fits)]:
         try:
             reads(table)
-        except NoSuchValue as error:
-            if error.column in named or one_point:  # else another cell may have it
-                said = f"the claim {claim.name!r} picks what no cell has: {error}"
+        except ValueError as error:
+            missing = no_such_value(table, error)
+            if missing and (missing.column in named or one_point):  # else another cell may have it
+                said = f"the claim {claim.name!r} picks what no cell has: {missing}"
                 raise UserError(f"{experiment.name}: {said}") from error
         except Exception:
             continue

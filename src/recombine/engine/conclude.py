@@ -14,6 +14,7 @@ from recombine import table as tables
 from recombine.core import UserError
 from recombine.engine import store, words
 from recombine.engine.catalogue import Experiment
+from recombine.engine.missing import no_such_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,10 @@ def conclude(experiment: Experiment, tier: str, table: pd.DataFrame, folder: Pat
 
     try:
         verdicts = judge_all(table, experiment.claims, evidence=tier != "quick")
-    except tables.NoSuchValue as error:
-        raise UserError(f"{experiment.name}: a claim picks what no cell has: {error}") from error
+    except ValueError as error:
+        if missing := no_such_value(table, error):
+            raise UserError(f"{experiment.name}: a claim picks what no cell has: {missing}") from error
+        raise
     store.write_json(folder / "verdicts.json", [asdict(v) for v in verdicts])
     return verdicts
 

@@ -1,102 +1,18 @@
-"""Turns a table of runs and a Claim into a verdict: holds, fails or undecided, by a rule stated beforehand.
-
-An effect has one number per training seed, or a column of them for each rival, picture or depth. It *holds* if the 95 %
-interval of every column lies within the bounds (an intersection-union test: no correction is needed), and *fails* if
-the interval of one column lies outside, at a level that is corrected for their number. `docs/rules.md` tabulates how
-often each rule errs.
-"""
+"""From a table and a claim to a verdict: every part by its interval, groups of parts, preconditions and controls."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf, isfinite
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from recombine import table as tables
+from recombine.claims.reasons import more_seeds, too_few, unseen, way_of_failing
+from recombine.claims.verdict import CONFIDENCE, UNFIT, Part, Verdict, interval
 from recombine.core import Check, Claim
-
-MIN_SEEDS = 5
-"""Below this nothing is decided: four equal coin tosses happen by chance once in sixteen, five once in thirty-two."""
-
-MAX_LOST = 0.1
-"""The share of seeds that may have diverged before a verdict on the rest would be a verdict on survivors."""
-
-MIN_FIT = 0.5
-"""The share of seeds whose networks must have learnt what they were shown, for a sentence about such networks."""
-
-CONFIDENCE = 0.95
-UNFIT = "learnt what they were shown"
-
-
-@dataclass(frozen=True)
-class Part:
-    """One column of an effect: its mean over seeds, the bounds of that mean, and the verdict on it alone."""
-
-    name: str
-    effect: float
-    low: float
-    high: float
-    seeds: int
-    lost: int
-    unfit: int
-    verdict: str
-    how: str
-    fragile: int = 0
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the runs say about a claim; numbers are those of the least favourable part, of which most have one only.
-
-    `lost` seeds diverged; those of `unfit` seeds did not learn what they were shown. `how` says in which way a claim
-    fails; `fragile` how many single seeds decide it: without one of them it would be undecided. `variants` has the
-    word for each protocol variant that was run.
-    """
-
-    claim: str
-    says: str
-    source: str
-    verdict: str
-    effect: float
-    low: float
-    high: float
-    above: float | None
-    below: float | None
-    unit: str
-    seeds: int
-    lost: int
-    unfit: int
-    how: str
-    why: str
-    evidence: bool
-    repeats: str = "seeds"
-    over: str = ""
-    parts: tuple[Part, ...] = ()
-    fragile: int = 0
-    variants: Mapping[str, str] = field(default_factory=dict)
-    agree: bool = False
-
-    @property
-    def bounds(self) -> str:
-        """What was asked for, as "> 0.5", "< 0.02" or "0.8 .. 1.2"."""
-        if self.above is not None and self.below is not None:
-            return f"{self.above:.3g} .. {self.below:.3g}"
-        return f"> {self.above:.3g}" if self.above is not None else f"< {self.below:.3g}"
-
-
-def interval(effects: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Student's interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
-    half = _half_width(float(np.std(effects, ddof=1)), len(effects), confidence)
-    return float(np.mean(effects) - half), float(np.mean(effects) + half)
-
-
-def _half_width(spread: float, seeds: int, confidence: float = CONFIDENCE) -> float:
-    return float(special.stdtrit(seeds - 1, (1 + confidence) / 2) * spread / np.sqrt(seeds))
 
 
 def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdict:
@@ -207,7 +123,7 @@ def _part(name: str, effects: pd.Series, fits: pd.Series, claim: Claim, parts: i
     lost = len(numbers) - len(sound) - bad
     mean = float(np.mean(sound)) if len(sound) else float("nan")
     low, high = interval(sound) if len(sound) > 1 else (float("nan"), float("nan"))
-    verdict, how, why = "undecided", "", _too_few(len(sound), lost, bad)
+    verdict, how, why = "undecided", "", too_few(len(sound), lost, bad)
     if not why:
         verdict, how, why = decide(sound, claim, parts)
     why += f"; {len(sound)} of {len(sound) + bad} networks fitted" if bad and verdict != "undecided" else ""
@@ -225,25 +141,11 @@ def decide(sound: np.ndarray, claim: Claim, parts: int) -> tuple[str, str, str]:
     (above, below), (low, high) = claim.bounds, interval(sound)
     surest = interval(sound, 1 - (1 - CONFIDENCE) / parts)  # one of several may lie outside by chance
     if low > above and high < below:
-        return "holds", "", f"the whole interval lies within the bounds; {_unseen(len(sound))}"
+        return "holds", "", f"the whole interval lies within the bounds; {unseen(len(sound))}"
     if surest[1] < above or surest[0] > below:
-        how = _how(surest, claim)
-        return "fails", how, f"{how}: the whole interval lies outside the bounds; {_unseen(len(sound))}"
-    return "undecided", "", _more_seeds(sound, claim)
-
-
-def _how(bounds: tuple[float, float], claim: Claim) -> str:
-    """In which way an effect fails whose interval lies wholly outside: set against the effect of nothing, `null`."""
-    (low, high), (above, below), null = bounds, claim.bounds, claim.null
-    if above < null < below:  # it was to be small
-        return "larger than asked"
-    if low <= null <= high:
-        return "no effect"
-    upwards = above >= null  # on which side of nothing it was to lie
-    if (high < null) if upwards else (low > null):
-        return "reversed"
-    farther = low > below if upwards else high < above
-    return "larger than asked" if farther else "smaller than asked"
+        how = way_of_failing(surest, claim)
+        return "fails", how, f"{how}: the whole interval lies outside the bounds; {unseen(len(sound))}"
+    return "undecided", "", more_seeds(sound, claim)
 
 
 def _room(part: Part, claim: Claim) -> float:
@@ -289,17 +191,6 @@ def _unmet(table: pd.DataFrame, claim: Claim) -> str:
     return ""
 
 
-def _too_few(seeds: int, lost: int, unfit: int) -> str:
-    """Why these numbers are too few to judge, or nothing."""
-    if lost > MAX_LOST * (seeds + unfit + lost):
-        return f"{lost} of {seeds + unfit + lost} seeds diverged or give no number"
-    if unfit and seeds < MIN_FIT * (seeds + unfit):
-        return f"only {seeds} of {seeds + unfit} seeds {UNFIT}"
-    if seeds < MIN_SEEDS:
-        return f"{seeds} seeds are too few: a verdict needs {MIN_SEEDS}"
-    return ""
-
-
 def failed(table: pd.DataFrame, check: Check) -> str:
     """What a check reads and should read, if it is not met."""
     try:
@@ -311,20 +202,3 @@ def failed(table: pd.DataFrame, check: Check) -> str:
     asked = [f"at least {check.at_least:g}"] * isfinite(check.at_least)
     asked += [f"at most {check.at_most:g}"] * isfinite(check.at_most)
     return f"{check.says} (is {value:.3g}, should be {' and '.join(asked)})"
-
-
-def _unseen(seeds: int) -> str:
-    """How frequent an outcome of another kind could be without one among these seeds, at the same confidence."""
-    share = 1 - (1 - CONFIDENCE) ** (1 / seeds)
-    return f"an outcome unlike all of these {seeds} could still come in up to {share:.0%} of seeds"
-
-
-def _more_seeds(effects: np.ndarray, claim: Claim) -> str:
-    """How many seeds would probably decide, if mean and spread stay as they are."""
-    mean, spread = float(np.mean(effects)), float(np.std(effects, ddof=1))
-    distance = min(abs(mean - bound) for bound in claim.bounds if isfinite(bound))
-    choices = range(len(effects) + 1, 1_001)
-    first = bisect_left(choices, True, key=lambda n: _half_width(spread, n) < distance)
-    if first == len(choices):
-        return "the interval straddles the margin, and no affordable number of seeds would decide"
-    return f"the interval straddles the margin; about {choices[first]} seeds would probably decide"
