@@ -144,9 +144,9 @@ def each_closer(first: str, rivals: Mapping[str, str], **more: Any) -> dict[str,
     each = {name: closer(first, rival, **more) for name, rival in rivals.items()}
 
     def joined(pick: Callable[[dict], Any]) -> Callable[[pd.DataFrame], pd.DataFrame]:
-        import pandas as pd
-
         def every(table: pd.DataFrame) -> pd.DataFrame:
+            import pandas as pd
+
             found = {name: pick(one)(table) for name, one in each.items()}
             return pd.DataFrame({f"{name}, {column}": one[column] for name, one in found.items() for column in one})
 
