@@ -77,7 +77,8 @@ def test_only_the_edges_print_or_read_the_environment(file):
 @pytest.mark.parametrize("file", FILES, ids=name)
 def test_files_and_functions_stay_short(file):
     text = file.read_text()
-    assert len(text.splitlines()) <= 320, "is it one idea?"
+    experiment = "experiments" in file.parts and "\nCLAIMS = " in text
+    assert len(text.splitlines()) <= (250 if experiment else 300), "is it one idea?"
     assert file.stem not in {"utils", "common", "helpers", "base", "misc"}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
@@ -89,3 +90,9 @@ def test_files_and_functions_stay_short(file):
 @pytest.mark.parametrize("file", [f for f in FILES if f.stat().st_size], ids=name)
 def test_every_module_says_what_it_is(file):
     assert ast.get_docstring(ast.parse(file.read_text()))
+
+
+def test_the_top_level_is_small():
+    """The nouns of the design's floor plan, and `contracts`: each is one entry."""
+    entries = {path.stem for path in ROOT.iterdir() if not path.name.startswith("__") and path.suffix in ("", ".py")}
+    assert len(entries) <= 24, "put it where it belongs"

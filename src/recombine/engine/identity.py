@@ -118,11 +118,6 @@ def _digest(source: Source, chosen: set[int]) -> str:
     return _short("\n".join(map(_canonical_once, ordered)), 12)
 
 
-@cache
-def _canonical_once(statement: ast.stmt) -> str:
-    return canonical(statement)
-
-
 def canonical(node: ast.AST) -> str:
     """A statement as text that does not depend on layout, docstrings or the Python version."""
     if isinstance(node, ast.Constant):
@@ -140,6 +135,9 @@ def canonical(node: ast.AST) -> str:
             value = "[" + ",".join(canonical(v) if isinstance(v, ast.AST) else repr(v) for v in value) + "]"
         parts.append(f"{name}={canonical(value) if isinstance(value, ast.AST) else value}")
     return f"{type(node).__name__}({';'.join(parts)})"
+
+
+_canonical_once = cache(canonical)
 
 
 def _source(name: str, path: Path) -> Source:
@@ -293,8 +291,8 @@ def _file(module: str, near: Path) -> Path | None:
 
 def _installed(path: Path) -> bool:
     """Whether a file belongs to Python or to an installed library, whose versions are part of an identity anyway."""
-    kept = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return any(path.is_relative_to(place) for place in kept) or "site-packages" in path.parts
+    kept = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return "site-packages" in path.parts or any(map(path.is_relative_to, kept))
 
 
 def changed_files(before: dict[str, str], now: dict[str, str]) -> list[str]:

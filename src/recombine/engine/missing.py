@@ -29,6 +29,8 @@ def no_such_value(table: pd.DataFrame, error: ValueError) -> NoSuchValue | None:
     words, complains, _ = str(error).partition(" must pick one row per seed, it picks 0")
     where = ast.literal_eval(words) if complains and words.startswith("{") else {}
     for column, value in where.items():
+        if column == "system":  # controls are rows of their own, which no cell has
+            continue
         known = networks(table)[column].dropna().unique().tolist()
         if missing := [v for v in (value if isinstance(value, list | tuple) else [value]) if v not in known]:
             return NoSuchValue(column, missing[0], known)
