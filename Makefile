@@ -15,8 +15,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: .venv/ready ## both first experiments, small: two verdict tables and two figures, about one minute of computing
-	$(BIN)/recombine run liang2025/failure liang2025/stripes --seeds 5 --width 16 --steps 500 --learning-rate 3e-3 --out demo
+demo: .venv/ready ## both first experiments, small: two verdict tables and two figures, one to two minutes of computing
+	$(BIN)/recombine run liang2025/failure liang2025/stripes --seeds 5 --width 16 --steps 900 --no-cosine --out demo
 
 test: .venv/dev ## the whole suite but the slow part
 	$(BIN)/python -m pytest -n 2
