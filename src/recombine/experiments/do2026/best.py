@@ -94,8 +94,9 @@ def _sums(x: np.ndarray, y: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, 
     for kind in dict.fromkeys(kinds.tolist()):
         mine = kinds == kind
         others = ~np.eye(mine.sum(), dtype=bool)
-        here = _products(*(rankdata(v[mine])[None] for v in (x, y)), np.ones((1, mine.sum()), bool))[0]
-        changes[mine] = _products(*(_ranks_without(v[mine]) for v in (x, y)), others) - here
+        a, b = x[mine], y[mine]
+        here = _products(rankdata(a)[None], rankdata(b)[None], np.ones((1, len(a)), bool))[0]
+        changes[mine] = _products(_ranks_without(a), _ranks_without(b), others) - here
         whole += here
     return whole, whole + changes
 

@@ -198,7 +198,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     for line, name in zip(axes, names, strict=True):
         for way, colour in ((DENSE, plots.NEUTRAL), (SHARE, plots.GOOD), (COUNT, plots.BAD)):
             mine = rows[(rows["goal"] == name) & (rows["way"] == way)]
-            living = mine[moments.alive(mine) == 1]
+            living = mine[moments.alive(mine) != 0]
             for place, score in zip(line, moments.SCORES, strict=False):
                 scale = closeness.closeness(OWN_DENSE)(table, score, name)(living)
                 band(place, scale.groupby(living["depth"]), colour, way)

@@ -231,7 +231,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """What theory says by kind of network, a dot each; lines are designed networks; and what is judged."""
     rows, shown = rc.networks(table), {**SHOWN, "overlap": "mean |cos| of maps", "log_compounded": "bound"}
-    rows = rows[moments.alive(rows) == 1]
+    rows = rows[moments.alive(rows) != 0]
     picture, axes = rc.plots.panels(rows=2, columns=4, side=4.4)
     for place, (column, title) in zip(axes[0], shown.items(), strict=True):
         figures.dots(place, rows, column, by="kind", kinds=list(KINDS), names=list(KINDS.values()))

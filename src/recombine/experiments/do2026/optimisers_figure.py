@@ -30,7 +30,8 @@ def figure(settings: Any, table: pd.DataFrame, claims: Sequence[rc.Claim]):
 
     plots, rows = rc.plots, rc.networks(table)
     picture = Figure(figsize=(3 * max(5, len(settings.rates)), 11), layout="constrained")
-    above, below = picture.subfigures(2, 1, height_ratios=(1, 2.4))
+    halves: Any = picture.subfigures(2, 1, height_ratios=(1, 2.4))
+    above, below = halves
     places = above.subplots(1, len(settings.rates), sharey=True)
     for place, rate in zip(places, settings.rates, strict=True):
         for name, colour in zip(NAMES, (plots.NEUTRAL, plots.GOOD, plots.BAD), strict=True):
@@ -52,7 +53,7 @@ def stages(places: Any, table: pd.DataFrame, claims: Sequence[rc.Claim]) -> None
     """Errors and both scores of living networks by stage, and what is judged."""
     kinds, rows = [of(name, stage) for stage in (DENSE, FIRST, SECOND) for name in NAMES], rc.networks(table)
     rows = rows[rows["kind"].isin(kinds)]
-    rows = rows[moments.alive(rows) == 1]
+    rows = rows[moments.alive(rows) != 0]
     for place, (column, title) in zip(places, SHOWN.items(), strict=False):
         figures.dots(place, rows, column, by="kind", kinds=kinds)
         place.set_xticks(range(len(kinds)), kinds, rotation=90, fontsize=7)
