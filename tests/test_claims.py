@@ -141,7 +141,7 @@ def test_to_beat_all_rivals_every_interval_must_clear_the_margin():
     assert (both.verdict, len(both.parts)) == ("holds", 2)
     one = rc.judge(several(a=CLEAR, b=NOTHING), against_all(above=0.5))
     assert (one.verdict, one.how) == ("fails", "no effect")
-    assert one.why.startswith("b: ")
+    assert one.why.startswith("1 of 2 rivals hold; b: ")
     assert [p.verdict for p in one.parts] == ["holds", "fails"]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.experiments.do2026.best import best, by_chance, halves, pseudo_values, tendency
+from recombine.experiments.do2026.best import best, by_chance, halves, interior, pseudo_values, shallowest, tendency
 from recombine.experiments.do2026.predictor import CLAIMS, MARGIN
 from recombine.experiments.do2026.targets import FEATURES, OWN, pictures
 from recombine.measures.similarity import rank_correlation
@@ -37,13 +37,40 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows, *lines], ignore_index=True)
 
 
+ONE = np.full(100, "one")
+
+
 def test_pseudo_values_average_to_the_correlation_and_a_line_reads_one():
     x = np.arange(30.0)
-    assert np.mean(pseudo_values(x, x**3)) == pytest.approx(1)
-    assert np.isnan(pseudo_values(x[:3], x[:3])).all()
+    assert np.mean(pseudo_values(x, x**3, ONE[:30])) == pytest.approx(1)
+    assert np.isnan(pseudo_values(x[:3], x[:3], ONE[:3])).all()
     a, b = np.random.default_rng(0).integers(6, size=(2, 12)).astype(float)
     without = [rank_correlation(np.delete(a, i), np.delete(b, i)) for i in range(12)]
-    assert np.allclose(pseudo_values(a, b), 12 * rank_correlation(a, b) - 11 * np.array(without))
+    assert np.allclose(pseudo_values(a, b, ONE[:12]), 12 * rank_correlation(a, b) - 11 * np.array(without))
+
+
+def test_kinds_that_differ_in_both_make_no_tendency():
+    """Within each of three kinds the depth rises with complexity; over all of them it falls."""
+    rng, kinds = np.random.default_rng(0), np.repeat(["network", "scene", "photograph"], 20)
+    kind = np.repeat([0.0, 1.0, 2.0], 20)
+    x = 10 * kind + rng.standard_normal(60)
+    y = -10 * kind + x - 10 * kind + 0.3 * rng.standard_normal(60)
+    assert rank_correlation(x, y) < -0.5
+    values = pseudo_values(x, y, kinds)
+    assert values.mean() > 0.8
+    without = [pseudo_values(np.delete(x, i), np.delete(y, i), np.delete(kinds, i)) for i in (3, 40)]
+    assert np.isfinite(without).all()
+    low, high = rc.interval(pseudo_values(x, -10 * kind + rng.standard_normal(60), kinds))
+    assert low < 0 < high
+
+
+def test_the_shallowest_depth_that_renders_and_best_depths_inside_are_found():
+    rows = table(0.9)
+    assert interior("map_zip")(rows) > 0.5
+    rows.loc[rows["depth"] == 2, "missed"] = 0.5
+    assert set(shallowest(rows)["best"]) == {4.0}
+    rising = rows.assign(map_zip=rows["depth"])
+    assert interior("map_zip")(rising) == 0
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.6])
@@ -52,32 +79,34 @@ def test_the_interval_over_targets_covers_the_true_rank_correlation(strength):
     truth = 6 / np.pi * np.arcsin(strength / 2)
     for _ in range(300):
         x, e = rng.standard_normal((2, 44))
-        low, high = rc.interval(pseudo_values(x, strength * x + np.sqrt(1 - strength**2) * e))
+        low, high = rc.interval(pseudo_values(x, strength * x + np.sqrt(1 - strength**2) * e, ONE[:44]))
         inside.append(low <= truth <= high)
     assert np.mean(inside) >= 0.92
 
 
 def test_claims_hold_of_a_planted_tendency_and_not_without_one():
-    assert [rc.judge(with_lines(table(0.9)), claim).verdict for claim in CLAIMS] == ["holds"] * len(CLAIMS)
+    *deep, renders = CLAIMS
+    assert [rc.judge(with_lines(table(0.9)), claim).verdict for claim in deep] == ["holds"] * len(deep)
+    assert "most frequent" in rc.judge(with_lines(table(0.9)), renders).why, "every depth renders everything"
     none = [rc.judge(with_lines(table(0.0, seed=i)), CLAIMS[0]).verdict for i in range(20)]
     assert none.count("holds") == 0
 
 
 def test_best_depths_that_other_seeds_do_not_find_are_not_judged():
     rows = with_lines(table(0.9, noise=5.0))
-    assert halves("map_zip")(rows) < 0.5
+    assert halves(best("map_zip"))(rows) < 0.5
     assert "halves" in rc.judge(rows, CLAIMS[0]).why
 
 
 def test_a_depth_that_does_not_render_the_target_is_not_its_best():
     rows = table(0.9, targets=1)
-    first = best(rows, "map_zip")["best"].iloc[0]
+    first = best("map_zip")(rows)["best"].iloc[0]
     rows.loc[rows["depth"] == first, "missed"] = 0.5
-    assert best(rows, "map_zip")["best"].iloc[0] != first
+    assert best("map_zip")(rows)["best"].iloc[0] != first
 
 
 def test_shuffled_best_depths_seldom_hold():
-    found = best(table(0.9), "map_zip")
+    found = best("map_zip")(table(0.9))
     assert tendency(found, FEATURES[0]).mean() > 0.7
     assert by_chance(found, FEATURES[0], MARGIN) <= 0.05
 

@@ -20,7 +20,8 @@ SETTINGS = replace(volume.GPU, seeds=16, block=16, n_eval=64)
 
 def test_controls_read_what_they_must():
     read = pd.DataFrame(volume.controls(SETTINGS)).set_index("system")["pure"].to_dict()
-    assert read == {"apart": 1.0, "mixed": 0.0, "designed in two steps": 1.0, "composed too early": 0.5}
+    beside = {"apart beside absent inputs": 1.0}
+    assert read == {"apart": 1.0, "mixed": 0.0, "designed in two steps": 1.0, "composed too early": 0.5} | beside
 
 
 def test_a_value_of_a_later_step_counts_only_for_a_target_that_has_that_step():
@@ -31,6 +32,25 @@ def test_a_value_of_a_later_step_counts_only_for_a_target_that_has_that_step():
         return x[:1], {"layer": values(x, 3)[0][-2:]}
 
     assert looked(later, x, z).pure.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_weights_to_inputs_that_a_target_does_not_have_do_not_count():
+    x = np.random.default_rng(0).uniform(-1, 1, (1, 64, 10)).astype(np.float32)
+    x[..., 4:] = 0
+
+    def model(x):
+        return x[:1], {"layer": jnp.stack([x[0] + 2 * x[5], x[2] - 2 * x[9], x[0] + x[2], x[7]])}
+
+    assert looked(model, x, np.array([[2, 1]])).pure.tolist() == pytest.approx([2 / 3]), "the last unit is never on"
+    assert looked(model, x, np.array([[5, 1]])).pure.tolist() == [0.0]
+
+
+def test_counts_of_no_wiring_are_not_ranked():
+    rows = table(ratio)
+    rows["missed"] = 0.01  # all learn, even with too few layers
+    effect = volume.CLAIMS[0].effect(rows)
+    rows.loc[~np.isfinite(rows["log_ratio"]), "gained"] = 9.0
+    assert volume.CLAIMS[0].effect(rows).equals(effect)
 
 
 def test_a_unit_that_is_never_on_does_not_count():

@@ -205,6 +205,7 @@ class Claim:
     where the networks compared have learnt what they were shown and 0 where they have not; a seed that has not is an
     outcome of its own and not a lost one. `repeats` says what an effect has one number of, where not the seed. With
     `agree`, columns are named "group: score": a group holds or fails only if all of its scores do, else it is mixed.
+    `unsettled` names groups that no interval can decide: by group, "undecided" or "mixed", and why.
     """
 
     name: str
@@ -221,6 +222,7 @@ class Claim:
     over: str = ""
     repeats: str = "seeds"
     agree: bool = False
+    unsettled: Callable[[pd.DataFrame], Mapping[str, tuple[str, str]]] | None = None
 
     def __post_init__(self) -> None:
         if self.above is None and self.below is None:

@@ -21,15 +21,16 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     A precondition or control that is not met makes it undecided, and so do too few seeds, or too many that were lost
     or did not fit. Where nothing is evidence, effects of networks that did not fit count as well.
     """
-    table, claim = tables.modern(table), claim if evidence else replace(claim, fits=())
+    table, claim = tables.modern(table), claim if evidence else replace(claim, fits=(), unsettled=None)
     effects = claim.effect(table)
     columns = effects if isinstance(effects, pd.DataFrame) else effects.to_frame("")
     fits = _fits(table, claim, columns)
     if not len(columns.columns):
         return _undecided(claim, "there is nothing of what the claim compares", evidence)
-    several = len({_group(name, claim) for name in columns})
+    several, open_ = len({_group(name, claim) for name in columns}), claim.unsettled(table) if claim.unsettled else {}
     judged = [_part(str(name), columns[name], fits[name], claim, several) for name in columns]
-    parts, whys, groups = [part for part, _ in judged], [why for _, why in judged], _grouped(judged, claim)
+    judged = judged if claim.agree else [_settled(part, why, open_) for part, why in judged]
+    parts, whys, groups = [part for part, _ in judged], [why for _, why in judged], _grouped(judged, claim, open_)
     objection, words = _unmet(table, claim), {word for word, _ in groups.values()}
     verdict = "holds" if words == {"holds"} else "fails" if "fails" in words else "undecided"
     verdict = "undecided" if objection else verdict
@@ -37,7 +38,8 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     numbers = [i for i in decisive if claim.agree and parts[i].seeds]
     first = min(numbers or decisive, key=lambda i: _room(parts[i], claim))
     shown = parts[first]
-    reason = _summary(groups, parts, claim) if claim.agree else _named(whys[first], shown.name, len(parts))
+    said = _summary(groups, parts, claim, open_) if claim.agree else [_named(whys[first], shown.name, len(parts))]
+    reason = "; ".join([_held(groups, claim)] * (claim.agree or len(parts) > 1) + said)
     why = objection or reason.replace("seeds", claim.repeats)
     why += _shortfall(table, claim) if UNFIT in why else ""
     return Verdict(
@@ -45,6 +47,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
         why, evidence, claim.repeats, claim.over,
         tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0, agree=claim.agree,
+        groups={name: word for name, (word, _) in groups.items()} if len(parts) > 1 else {},
     )  # fmt: skip
 
 
@@ -61,7 +64,16 @@ def _group(name: object, claim: Claim) -> str:
     return str(name).partition(": ")[0] if claim.agree else str(name)
 
 
-def _grouped(judged: Sequence[tuple[Part, str]], claim: Claim) -> dict[str, tuple[str, list[int]]]:
+def _settled(part: Part, why: str, open_: Mapping[str, tuple[str, str]]) -> tuple[Part, str]:
+    """A part, undecided if the claim says of it that no interval can decide it."""
+    if part.name not in open_:
+        return part, why
+    return replace(part, verdict="undecided", how="", fragile=0), open_[part.name][1]
+
+
+def _grouped(
+    judged: Sequence[tuple[Part, str]], claim: Claim, open_: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[str, list[int]]]:
     """The verdict on each group of columns, and which they are; a column is a group unless several must agree."""
     groups: dict[str, list[int]] = {}
     for i, (part, _) in enumerate(judged):
@@ -70,7 +82,8 @@ def _grouped(judged: Sequence[tuple[Part, str]], claim: Claim) -> dict[str, tupl
     for name, mine in groups.items():
         words = {judged[i][0].verdict for i in mine}
         mixed = "mixed" if {"holds", "fails"} <= words else "undecided"
-        found[name] = (words.pop() if len(words) == 1 else mixed), mine
+        word = words.pop() if len(words) == 1 else mixed
+        found[name] = open_.get(name, (word, ""))[0], mine
     return found
 
 
@@ -78,17 +91,27 @@ def _says(word: str, verdict: str) -> bool:
     return word == verdict or (verdict == "undecided" and word == "mixed")
 
 
-def _summary(groups: Mapping[str, tuple[str, list[int]]], parts: Sequence[Part], claim: Claim) -> str:
-    """How many groups hold, and of each other group what its scores say."""
+def _held(groups: Mapping[str, tuple[str, list[int]]], claim: Claim) -> str:
     words = [word for word, _ in groups.values()]
-    said = [f"{words.count('holds')} of {len(words)} {claim.over or 'groups'} hold"]
+    return f"{words.count('holds')} of {len(words)} {claim.over or 'groups'} hold"
+
+
+def _summary(
+    groups: Mapping[str, tuple[str, list[int]]],
+    parts: Sequence[Part],
+    claim: Claim,
+    open_: Mapping[str, tuple[str, str]],
+) -> list[str]:
+    """Of each group that does not hold why it does not, or what its scores say."""
+    said = []
     for name, (word, mine) in groups.items():
         said_of = [
             (parts[i].name.partition(": ")[2], parts[i].verdict if parts[i].seeds else "no number") for i in mine
         ]
         scores = ", ".join(f"{score} {says}" for score, says in said_of)
-        said += [f"{name} {'' if word == 'fails' else 'is '}{word} ({scores})"] * (word != "holds")
-    return "; ".join(said)
+        why = f": {open_[name][1]}" if name in open_ else f" ({scores})"
+        said += [f"{name} {'' if word == 'fails' else 'is '}{word}{why}"] * (word != "holds")
+    return said
 
 
 def _named(why: str, part: str, parts: int) -> str:

@@ -68,6 +68,8 @@ class Verdict:
     fragile: int = 0
     variants: Mapping[str, str] = field(default_factory=dict)
     agree: bool = False
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """by picture, rival or depth, where there are several: holds, fails, undecided or mixed"""
 
     @property
     def bounds(self) -> str:

@@ -68,12 +68,9 @@ def apart(v: Verdict) -> str:
     """The verdict on each part of a claim about several, as "2 of 3 pictures: face holds, moth undecided"."""
     if not v.parts:
         return ""
-    groups: dict[str, list[str]] = {}
-    for part in v.parts:
-        groups.setdefault(part.name.partition(": ")[0] if v.agree else part.name, []).append(part.verdict)
-    held = sum(set(words) == {"holds"} for words in groups.values())
+    held = sum(word == "holds" for word in v.groups.values())
     each = ", ".join(f"{p.name} {p.verdict} ({p.effect:.2f}{_fitted(p)})" for p in v.parts)
-    return f"holds for {held} of {len(groups)} {v.over or 'parts'}: {each}"
+    return f"holds for {held} of {len(v.groups)} {v.over or 'parts'}: {each}"
 
 
 def _fitted(part: Part) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.pictures import moments, scoring, shared
+from recombine.experiments.pictures import closeness, moments, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ PAIRS = [(OWN, kind(name, offset)) for name in (SHARE, COUNT) for offset in (-4,
 def against(name: str, *offsets: int) -> dict[str, Any]:
     """What a claim needs that networks of the target's own depth are closer than those of other depths."""
     rivals = {f"{offset:+d} layers": kind(name, offset) for offset in offsets}
-    return moments.each_closer(OWN, rivals, dense=OWN_DENSE) | {"over": "depths and pictures"}
+    return closeness.each_closer(OWN, rivals, dense=OWN_DENSE) | {"over": "depths and pictures"}
 
 
 def silently(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,12 +129,8 @@ def silently(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     wrong = {"dense": OWN_DENSE, "-4 layers": kind(SHARE, -4), "+4 layers": kind(SHARE, 4)}
-    found = {
-        f"{name}, {p}": moments.of(table, one, p)[moments.step(moments.DRAWN)]
-        for name, one in wrong.items()
-        for p in moments.pictures(table, one)
-    }
-    return pd.DataFrame({name: (at >= 0).astype(float).where(at.notna()) for name, at in found.items()})
+    every = [(name, one, p) for name, one in wrong.items() for p in moments.pictures(table, one)]
+    return pd.DataFrame({f"{name}, {p}": moments.attained(table, one, p) for name, one, p in every})
 
 
 def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
@@ -172,7 +168,7 @@ CLAIMS = (
         "at the target's depth the right connectivity is needed as well",
         "At the designed network's own depth, pruned networks are closer to it than dense ones.",
         "abstract: both the depth and the connectivity are needed",
-        **moments.closer(OWN, OWN_DENSE, dense=OWN_DENSE),
+        **closeness.closer(OWN, OWN_DENSE, dense=OWN_DENSE),
     ),
     claim(
         "networks of a wrong depth or connectivity render the picture all the same",
@@ -181,6 +177,7 @@ CLAIMS = (
         "abstract: such networks converge silently to fractured solutions",
         effect=silently,
         above=0.5,
+        null=-np.inf,
         over="kinds and pictures",
         unit=f"share of networks whose error falls to {moments.DRAWN:.0%} of the picture's variance",
     ),
@@ -201,10 +198,10 @@ def figure(settings: Settings, table: pd.DataFrame):
     for line, name in zip(axes, names, strict=True):
         for way, colour in ((DENSE, plots.NEUTRAL), (SHARE, plots.GOOD), (COUNT, plots.BAD)):
             mine = rows[(rows["goal"] == name) & (rows["way"] == way)]
+            living = mine[moments.alive(mine) != 0]
             for place, score in zip(line, moments.SCORES, strict=False):
-                zero = moments.of(table, OWN_DENSE, name)[score].mean()
-                scale = (zero - mine[score]) / moments.gap(table, OWN_DENSE, score, name)
-                band(place, scale.groupby(mine["depth"]), colour, way)
+                scale = closeness.closeness(OWN_DENSE)(table, score, name)(living)
+                band(place, scale.groupby(living["depth"]), colour, way)
             band(line[2], np.log10(mine["share_left"]).groupby(mine["depth"]), colour, way)
         titles = [f"{name}: {of}, 0 dense, 1 designed" for of in moments.SCORES.values()]
         for place, title in zip(line, [*titles, "log10 of error / variance"], strict=True):

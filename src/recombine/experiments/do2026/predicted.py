@@ -15,7 +15,7 @@ from recombine.experiments.pictures import figures
 if TYPE_CHECKING:
     import pandas as pd
 
-SHORT = ("PNG, unit maps", "PNG, changes", "others, unit maps", "PNG, random networks")
+SHORT = ("PNG, unit maps", "PNG, changes", "others, unit maps", "PNG, random networks", "PNG, renders")
 """What the figure calls the claims."""
 SCORES = {"map_zip": "unit maps", "R": "changes by weights"}
 
@@ -24,7 +24,7 @@ def figure(table: pd.DataFrame, claims: Sequence[rc.Claim]):
     """A row per score: best depth against each complexity, and the score against depth; at the end what is judged."""
     picture, axes = rc.plots.panels(rows=2, columns=5, side=3.0)
     for line, (score, words) in zip(axes, SCORES.items(), strict=True):
-        found = best(table, score)
+        found = best(score)(table)
         for place, feature in zip(line, FEATURES, strict=False):
             dots(place, found, feature)
             place.set(xlabel=f"{feature} at 256 pixels", ylabel=f"best depth by {words}")
@@ -32,7 +32,7 @@ def figure(table: pd.DataFrame, claims: Sequence[rc.Claim]):
     if len(axes[0, 0].get_lines()):
         axes[0, 0].legend(fontsize=7, frameon=False)
     figures.judged(axes[0, 4], table, dict(zip(SHORT, claims, strict=True)))
-    axes[0, 4].set(title="as judged", xlabel="rank correlation over targets")
+    axes[0, 4].set(title="as judged", xlabel="rank correlation within kinds")
     axes[1, 4].set_axis_off()
     return picture
 

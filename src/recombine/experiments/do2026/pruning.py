@@ -8,6 +8,7 @@ as many weights is a control that the paper does not list.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from recombine.experiments.do2026.prunings import (
     mask,
 )
 from recombine.experiments.do2026.rounds import Case, alive, pruned, retrained, who
-from recombine.experiments.pictures import figures, moments, scoring, shared
+from recombine.experiments.pictures import closeness, figures, moments, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,26 +148,26 @@ def beats(first: str, number: int) -> rc.Claim:
         SAYS[first],
         "abstract; figures 30-34 and 35" if number == 1 else "figures 14-15, 31 and 36",
         controls=moments.CONTROLS,
-        **moments.each_closer(after(first, number), against(first, number), dense=DENSE),
+        **closeness.each_closer(after(first, number), against(first, number), dense=DENSE),
     )
 
 
 def orthogonal(rivals: tuple[str, ...]) -> dict[str, Any]:
-    """By seed, how much less maps of one layer correlate after SP by units than in other networks."""
+    """By seed, how much less maps of one layer correlate after SP by units than in other networks, at the end."""
 
-    def effect(table: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
+    def every(take: Callable[..., dict]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+        def columns(table: pd.DataFrame) -> pd.DataFrame:
+            import pandas as pd
 
-        mine = after(SIMILAR, 1)
-        every = [(r, p) for r in rivals for p in moments.pictures(table, mine, r)]
-        found = {
-            f"{r}, {p}": moments.of(table, r, p)["redundancy"] - moments.of(table, mine, p)["redundancy"]
-            for r, p in every
-        }
-        return pd.DataFrame(found)
+            pairs = [((r, after(SIMILAR, 1)), p) for r in rivals for p in moments.pictures(table, after(SIMILAR, 1), r)]
+            found = {f"{pair[0]}, {p}": take(table, pair, p, lambda rows: rows["redundancy"]) for pair, p in pairs}
+            return pd.DataFrame({name: one[closeness.END] for name, one in found.items()})
+
+        return columns
 
     unit = "mean |correlation| of two maps of a layer, other networks minus SP (units)"
-    return {"effect": effect, "above": 0.05, "over": "rivals and pictures", "unit": unit}
+    asked = {"above": 0.05, "over": "rivals and pictures", "unit": unit}
+    return {"effect": every(closeness.compared), "fits": (every(closeness.fitted),), **asked}
 
 
 CLAIMS = (
@@ -177,7 +178,7 @@ CLAIMS = (
             "After pruning similar units and retraining, networks are closer to the designed one than dense ones are.",
             "figures 14-17, 30 and 35",
             controls=moments.CONTROLS,
-            **moments.closer(after(SIMILAR, number), DENSE, dense=DENSE),
+            **closeness.closer(after(SIMILAR, number), DENSE, dense=DENSE),
         )
         for number in (1, 2)
     ),
@@ -186,7 +187,7 @@ CLAIMS = (
         "Pruning similar units leaves networks closer to the designed one than dense networks of as many weights.",
         "ours; a control the paper does not list",
         controls=moments.CONTROLS,
-        **moments.closer(after(SIMILAR, 1), after(NARROW, 1), dense=DENSE),
+        **closeness.closer(after(SIMILAR, 1), after(NARROW, 1), dense=DENSE),
     ),
     rc.Claim(
         "SP makes unit maps more orthogonal at equal width",

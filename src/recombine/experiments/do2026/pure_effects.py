@@ -45,9 +45,16 @@ def half(table: pd.DataFrame) -> pd.Series:
     return able.groupby("seed")["missed"].agg(lambda missed: float((missed <= LEARNT).mean() >= 0.5))
 
 
+def counted(table: pd.DataFrame) -> pd.DataFrame:
+    """Networks that have learnt their target and have a count: no wiring of fewer layers than steps is compositional,
+    and the logarithm of none is not a number to be ranked."""
+    rows = sound(table)
+    return rows[np.isfinite(rows["log_ratio"])]
+
+
 def follows(first: str, second: str = "gained") -> Callable:
-    """By seed, the rank correlation of two columns over widths and depths, where the target is learnt."""
-    return rc.correlation_by_seed(first, second, among=sound)
+    """By seed, the rank correlation of two columns over widths and depths, where the target is learnt and counted."""
+    return rc.correlation_by_seed(first, second, among=counted)
 
 
 def against(rival: str) -> Callable:

@@ -54,7 +54,8 @@ def at_point(model: Any, x: Any, z: Any) -> tuple[Any, Any, Any]:
     """For the units of all layers at one point: is it on; |grad|^2; and that along each value of the composition.
 
     Along a part is within the plane of its two numbers; along a later value, in the direction of its gradient. Steps
-    that the target does not have are none of its values.
+    that the target does not have are none of its values. Inputs of parts that it does not have are always 0, so that
+    no slope in them shows in any answer: training leaves their weights as they were, and they do not count.
     """
     import jax
     import jax.numpy as jnp
@@ -64,7 +65,8 @@ def at_point(model: Any, x: Any, z: Any) -> tuple[Any, Any, Any]:
     def units(x):
         return jnp.concatenate(list(model(x)[1].values()))
 
-    slopes = jax.jacfwd(units)(x)  # (units, inputs)
+    there = jnp.repeat(jnp.arange(len(x) // 2) < z[0], 2)
+    slopes = jax.jacfwd(units)(x) * there  # (units, inputs)
     pairs = (slopes**2).reshape(len(slopes), -1, 2).sum(axis=2)
     later = jax.jacfwd(lambda x: values(x, z[0])[0][-2:])(x)
     lengths = jnp.linalg.norm(later, axis=1, keepdims=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.do2026.ways import COSINE, DEFAULT, EARLY, PIXELS, SCALED, Glimpse, ways
-from recombine.experiments.pictures import figures, moments, scoring, shared
+from recombine.experiments.pictures import closeness, figures, moments, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +102,7 @@ def controls(settings: Settings) -> list[dict]:
 
 def spared(name: str, kinds: tuple[str, ...], says: str) -> rc.Claim:
     """That the fracture does not come from one thing."""
-    moved = moments.each_closer(DEFAULT, {kind: kind for kind in kinds}, dense=DEFAULT)
+    moved = closeness.each_closer(DEFAULT, {kind: kind for kind in kinds}, dense=DEFAULT, signed=False)
     return rc.Claim(
         name,
         f"{says} by less than half of what trained and designed networks differ.",

@@ -5,7 +5,7 @@ fifth input, -1 to 1, which picture to draw, and its loss is the mean over all o
 with replacement would leave pictures out, so all of them are one example. Each picture also gets a network of its own,
 and so do pictures outside the designed ones. All have the same units, depth and updates: of each type as many units as
 any of the designed networks has, and the depth of the deepest, so that every one of those fits in. Structure is
-compared at the end, and where the network of one picture has the error that one for all ends with. For scores, what is
+compared at the end, as it is and adjusted for error. For scores, what is
 told is added to the bias input: four inputs are left, and the same picture. Pictures outside are shown, not judged.
 """
 
@@ -20,7 +20,7 @@ import recombine as rc
 from recombine.experiments.do2026 import several_figure
 from recombine.experiments.do2026.several_figure import ALONE, OUTSIDE, SHARED
 from recombine.experiments.do2026.together import apart, content, maker, pictures, together, told
-from recombine.experiments.pictures import figures, moments, scoring, shared
+from recombine.experiments.pictures import closeness, figures, moments, scoring, shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,7 +200,7 @@ CLAIMS = (
         "rendering several pictures does not fracture a network more",
         "One network for all is no farther from the designed ones than networks of one picture each.",
         "ours; stated before these seeds were run",
-        **moments.closer(SHARED, ALONE, dense=ALONE) | {"above": -moments.MARGIN},
+        **closeness.closer(SHARED, ALONE, dense=ALONE) | {"above": -closeness.MARGIN},
         controls=CONTROLS,
     ),
 )

@@ -105,10 +105,8 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     for i, (place, seed) in enumerate(who):
         monitor.recorded(f"networks-{place}-{seed}", rc.Record(np.zeros((len(x[i]), 1)), x[i], y[i], last.y_hat[i]))
     missed = ((last.y_hat - y) ** 2).mean(axis=(1, 2)) / y.var(axis=(1, 2))
-    found = [
-        {"missed": float(missed[i]), "pure": float(last.pure[i]), "born": float(first.pure[i])} for i in range(len(who))
-    ]
-    found = [numbers | {"gained": numbers["pure"] - numbers["born"]} for numbers in found]
+    numbers = zip(missed.tolist(), last.pure.tolist(), first.pure.tolist(), strict=True)
+    found = [{"missed": missed, "pure": pure, "born": born, "gained": pure - born} for missed, pure, born in numbers]
     who_is = [{**size(cell, *task.combinations[place].tolist()), "seed": seed} for place, seed in who]
     return rc.rows(trained, who_is, found)
 
@@ -140,7 +138,7 @@ def asked(settings: Settings, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Layers made by hand: every unit one part; every unit the sum; parts and, after them, their composition."""
+    """Units made by hand: one part each, also with random weights to absent inputs; the sum; parts, then composed."""
     import jax.numpy as jnp
 
     from recombine.tasks.sums import values
@@ -151,23 +149,27 @@ def controls(settings: Settings) -> list[dict]:
     def parts(x):
         return values(x, JUDGED)[0][:JUDGED]
 
+    few = JUDGED - 1
+    absent = rc.rng(settings.seed, "absent inputs").normal(size=(few, 2 * (max(settings.parts) - few)))
+    composed = layers(parts, lambda x: values(x, JUDGED)[0][-2:-1].repeat(JUDGED))
     systems = {
-        "apart": (1, layers(parts, parts)),
-        "mixed": (1, layers(lambda x: values(x, JUDGED)[1][:1])),
-        "designed in two steps": (2, layers(parts, lambda x: values(x, JUDGED)[0][-2:-1].repeat(JUDGED))),
-        "composed too early": (1, layers(parts, lambda x: values(x, JUDGED)[0][-2:-1].repeat(JUDGED))),
+        "apart": (JUDGED, 1, layers(parts, parts)),
+        "apart beside absent inputs": (few, 1, layers(lambda x: values(x, few)[0][:few] + absent @ x[2 * few :])),
+        "mixed": (JUDGED, 1, layers(lambda x: values(x, JUDGED)[1][:1])),
+        "designed in two steps": (JUDGED, 2, composed),
+        "composed too early": (JUDGED, 1, composed),
     }
     rows = []
-    for name, (steps, model) in systems.items():
-        z = np.array([[JUDGED, steps]])
-        found = looked(model, asked(settings, z)[0], z)
-        what = {"system": name, "seed": 0, "target": TARGETS[steps], "parts": JUDGED}
-        rows.append(what | {"pure": float(found.pure[0])})
+    for name, (number, steps, model) in systems.items():
+        z = np.array([[number, steps]])
+        pure = float(looked(model, asked(settings, z)[0], z).pure[0])
+        rows.append({"system": name, "seed": 0, "target": TARGETS[steps], "parts": number, "pure": pure})
     return rows
 
 
 CONTROLS = (
     rc.reads("apart", "pure", at_least=1.0),
+    rc.reads("apart beside absent inputs", "pure", at_least=1.0),
     rc.reads("designed in two steps", "pure", at_least=1.0),
     rc.reads("mixed", "pure", at_most=0.0),
     rc.reads("composed too early", "pure", at_most=0.5),

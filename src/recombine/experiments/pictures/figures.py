@@ -73,18 +73,33 @@ def dots(axes: Any, rows: Any, column: str, *, by: str, kinds: Sequence[Any], na
     axes.set_xticks(range(len(kinds)), names or kinds, rotation=30, ha="right", fontsize=7)
 
 
-def on_scale(axes: Any, table: Any, score: str, kinds: Sequence[str], *, dense: str, names: Sequence[str] = ()) -> None:
-    """The scale C, 0 dense and 1 designed: a dot per network, the mean and its 95 % interval per kind and picture."""
-    from recombine.experiments.pictures import moments
+def on_scale(
+    axes: Any,
+    table: Any,
+    score: str,
+    kinds: Sequence[str],
+    *,
+    dense: str,
+    names: Sequence[str] = (),
+    born: Mapping[str, str] | None = None,
+) -> None:
+    """The scale C, 0 dense and 1 designed: a dot per living network, and mean and 95 % interval by kind.
+
+    A cross is a network of a kind at its initial weights: `born` says which control that is.
+    """
+    from recombine.experiments.pictures import closeness, moments
 
     goals = moments.pictures(table, dense)
     for k, goal in enumerate(goals):
-        wide, zero = moments.gap(table, dense, score, goal), moments.of(table, dense, goal)[score].mean()
+        scale = closeness.closeness(dense)(table, score, goal)
         for i, kind in enumerate(kinds):
             found = moments.of(table, kind, goal)
-            values = (zero - found[score].to_numpy(float)) / wide if len(found) else np.zeros(0)
+            values = scale(found[moments.alive(found) == 1]).to_numpy(float)
             values = values[np.isfinite(values)]
             x = i + 0.7 * ((k + 0.5) / len(goals) - 0.5)
+            if kind in (born or {}):
+                first = scale(table[(table["system"] == (born or {})[kind]) & (table["goal"] == goal)])
+                axes.plot(np.full(len(first), x), first, "x", color=f"C{k}", markersize=6)
             axes.plot(np.full(len(values), x), values, "o", color=f"C{k}", markersize=2, alpha=0.25)
             if len(values) > 1:
                 axes.plot([x, x], rc.interval(values), color=f"C{k}", linewidth=2)
@@ -102,10 +117,10 @@ def log_scale(axes: Any) -> None:
         axes.set_yscale("log")
 
 
-def lines(axes: Any, values: dict[str, float]) -> None:
-    """A line for each picture, in its colour: what a measure reads on a network that was designed."""
+def lines(axes: Any, values: dict[str, float], style: str = "-") -> None:
+    """A line for each picture, in its colour: what a measure reads on a network whose answer is known."""
     for k, (_, value) in enumerate(sorted(values.items())):
-        axes.axhline(value, color=f"C{k}", linewidth=0.8)
+        axes.axhline(value, color=f"C{k}", linewidth=0.8, linestyle=style)
 
 
 def judged(axes: Any, table: Any, claims: Mapping[str, rc.Claim]) -> None:
