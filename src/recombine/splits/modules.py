@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from recombine.core import Split, UserError, as_mask
+from recombine.keys import one_key
 
 Support = Callable[[np.ndarray, float, jax.Array], np.ndarray]
 TRIES = 1000
@@ -209,7 +210,7 @@ def apart(masks: np.ndarray) -> np.ndarray:
 
 
 def _generator(key: jax.Array) -> np.random.Generator:
-    return np.random.default_rng([*b"support", *np.asarray(jax.random.key_data(key)).ravel().tolist()])
+    return np.random.default_rng([*b"support", *np.asarray(jax.random.key_data(one_key(key))).ravel().tolist()])
 
 
 def _count(masks: np.ndarray, held_out: float) -> int:
