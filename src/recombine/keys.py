@@ -52,7 +52,7 @@ def check_seed(seed: int) -> int:
     return int(seed)
 
 
-def one_key(key: Any) -> jax.Array:
+def one_key(key: Any) -> Any:
     """The key itself, if it is one random key of JAX, of the new or the old kind."""
     import jax
 

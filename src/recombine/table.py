@@ -47,7 +47,7 @@ class Cell:
 
 def blocks(settings: Any) -> list[tuple[int, ...]]:
     """The seeds 0 .. `settings.seeds` - 1, cut into blocks of `settings.block` that train together."""
-    seeds = getattr(settings, "seeds", None)
+    seeds: Any = getattr(settings, "seeds", None)
     at_least_one(seeds=seeds, block=(size := getattr(settings, "block", seeds)))
     return [tuple(range(settings.seeds)[i : i + size]) for i in range(0, settings.seeds, size)]
 
@@ -59,9 +59,8 @@ def cells(settings: Any, points: Iterable[Mapping[str, Any]] = ({},)) -> list[Ce
 
 def rows(run: Any, meta: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[str, Any]]) -> list[dict]:
     """One row per network of a run: who it is, how training ended, what was measured (NaN if it diverged)."""
-    lengths = len(meta), len(measured), *np.shape(run.losses)[:-1]
-    if len(set(lengths)) != 1 or len(lengths) != 3:
-        raise ValueError(f"meta, measured and losses of a population are one per network, got {lengths}")
+    if np.shape(run.losses)[:-1] != (len(meta),) or len(measured) != len(meta):
+        raise ValueError(f"a population of {len(run.losses)} has {len(meta)} meta and {len(measured)} measured")
     ends = zip(meta, measured, run.losses[:, -1], run.diverged_at, strict=True)
     return [
         {"system": NETWORK, **who, "loss": float(loss), "diverged_at": int(at), **nan_if_diverged(found, int(at))}
@@ -139,12 +138,11 @@ class NoSuchColumn(KeyError):
 
 
 def _need(table: pd.DataFrame, *columns: str) -> None:
-    for column in columns:
-        if column not in table:
-            import difflib
+    for column in (name for name in columns if name not in table):
+        import difflib
 
-            close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
-            raise NoSuchColumn(f"no column is called {column!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+        close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
+        raise NoSuchColumn(f"no column is called {column!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
 
 
 def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:

@@ -52,7 +52,7 @@ def compositions(parts: Sequence[int] = (3,), steps: Sequence[int] = (1, 2, 3), 
     """A combination (parts, steps) is one target; an example is so many points and their answers."""
     at_least_one(points=points, **{f"parts[{i}]": part for i, part in enumerate(parts)})
     if not parts or not set(steps) <= {1, 2, 3} or not steps:
-        raise ValueError(f"a target has a part, a point and 1 to 3 steps, got {parts}, {points} and {steps}")
+        raise ValueError(f"a target has a part and 1 to 3 steps, got {parts} and {steps}")
     rows = np.array([(p, k) for k in steps for p in parts], np.int16)
     return Task(f"compositions of {max(parts)} parts", rows, Composition(max(parts), points))
 

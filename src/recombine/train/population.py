@@ -217,7 +217,7 @@ def _each_dial(dials: Mapping[str, Any], recipe: Recipe, members: int) -> dict[s
             raise ValueError(f"the dial {name!r} is a number, or one for each of {members} networks; got {value!r}")
         if name in DIALS and found.min() < 0:
             raise ValueError(f"the dial {name!r} must not be negative, got {value!r}")
-    return {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (members,)) for name, v in (DIALS | dials).items()}
+    return {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (members,)) for name, v in {**DIALS, **dials}.items()}
 
 
 def _check_keys(keys: jax.Array) -> None:
@@ -234,6 +234,12 @@ def _check_answer(task: Task, x: Any, y: Any, models: Any, recipe: Recipe) -> No
     y_hat, _ = answer_shapes(member_shapes(models), x)
     if recipe.loss is squared_error and y_hat.shape != y.shape:
         raise ValueError(f"the network answers with shape {y_hat.shape} where the y of {task.name} has shape {y.shape}")
+    if recipe.loss is not squared_error:
+        batches = [
+            jax.ShapeDtypeStruct((recipe.batch, *a.shape), kind) for a, kind in ((y_hat, jnp.float32), (y, y.dtype))
+        ]
+        if (found := jax.eval_shape(recipe.loss, *batches)).shape:
+            raise ValueError(f"the loss of a batch is one number, this one has shape {found.shape}: take its mean")
 
 
 def initial_models(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:

@@ -164,6 +164,10 @@ class Program:
 
     def start(self, params: Any, given: Given) -> State:
         optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        if not isinstance(optimiser, optax.GradientTransformation):
+            raise TypeError(
+                f"the optimiser of a recipe makes an optax transformation of (dials, steps), got {optimiser!r}"
+            )
         never = jnp.full((), -1, jnp.int32)
         if self.recipe.until is None:
             return State(params, optimiser.init(params), never)
