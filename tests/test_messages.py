@@ -114,12 +114,21 @@ A: Any = rc  # what is called with the wrong types on purpose
 
 
 def claim(effect: Any = None, **more: Any) -> rc.Claim:
-    return rc.Claim("c", "says", "where", effect or rc.value("a"), **{"above": 0.0, **more})
+    bounds: dict[str, Any] = {"above": 0.0} | more
+    return rc.Claim("c", "says", "where", effect or rc.value("a"), **bounds)
 
 
 def teacher(**more: Any) -> rc.Task:
-    sizes = {"modules": 3, "max_active": 2, "inputs": 2, "hidden": (2,), "outputs": 2, "samples": 2, "key": KEY}
-    return rc.hyperteacher(**{**sizes, **more})
+    call: dict[str, Any] = {
+        "modules": 3,
+        "max_active": 2,
+        "inputs": 2,
+        "hidden": (2,),
+        "outputs": 2,
+        "samples": 2,
+        "key": KEY,
+    }
+    return rc.hyperteacher(**(call | more))
 
 
 def truth_of(sample: Any) -> rc.Record:
@@ -211,8 +220,8 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     "make takes a random key.*'size'": lambda: A.population(TASK, rc.square(Z, 1, 2), rc.MLPDecoder, KEYS, STEP),
     "task must be a recombine.Task, got a ndarray": lambda: A.population(Z, rc.square(Z, 1, 2), net, KEYS, STEP),
     "0 splits for 2 keys": lambda: rc.population(TASK, [], lambda key: net(), KEYS, STEP),
-    "must be made from its own": lambda: rc.population(rc.stripes(TASK), rc.square(Z, 1, 2), net, KEYS, STEP),
-    "without training combinations": lambda: rc.population(TASK, rc.Split(Z, Z[:, 0] > 9), net, KEYS, STEP),
+    "must be made from its own": lambda: A.population(rc.stripes(TASK), rc.square(Z, 1, 2), net, KEYS, STEP),
+    "without training combinations": lambda: A.population(TASK, rc.Split(Z, Z[:, 0] > 9), net, KEYS, STEP),
     "'learning_rate' is a number, .*; got '1e-3'": lambda: train(dials={"learning_rate": "1e-3"}),
     "'learning_rate' is a number, .*; got nan": lambda: train(dials={"learning_rate": NAN}),
     "one for each of 2 networks": lambda: train(dials={"learning_rate": [1e-3] * 3}),
