@@ -169,7 +169,7 @@ def test_a_layer_that_is_not_there_is_named_together_with_those_that_are(network
 
 
 def test_an_empty_grid_is_refused(network):
-    with pytest.raises(ValueError, match="at least one value"):
+    with pytest.raises(ValueError, match="must be a whole number of at least 1"):
         layer_geometry(network, rc.local_bump(SIZE), 0)
 
 

@@ -30,6 +30,7 @@ _JAX_ONLY = "write it in jax.numpy, without `if` or `float()` on what it is give
 
 def check_task(task: Task) -> None:
     """A sample is a pair (x, y), finite, of one shape, a function of z and key alone, and y depends on z."""
+    _require(isinstance(task, Task), f"a task is a recombine.Task, got a {type(task).__name__}")
     _require(np.issubdtype(task.combinations.dtype, np.integer), f"{task.name}: combinations must be integers")
     rows = np.unique(np.linspace(0, len(task.combinations) - 1, MOST).astype(int))
     z, keys = jnp.asarray(task.combinations[rows]), jax.random.split(jax.random.key(0), len(rows))
@@ -90,6 +91,7 @@ def _context(mask: np.ndarray, shots: int) -> TaskContext:
 
 def check_split(split: Split) -> None:
     """Something is trained on, something is held out, and larger sets of parts are covered no better than smaller."""
+    _require(isinstance(split, Split), f"a split is a recombine.Split, got a {type(split).__name__}")
     trained, every = int(split.train.sum()), len(split.train)
     _require(trained > 0, "this split trains on nothing: let some combinations have train = True")
     _require(trained < every, f"this split holds out nothing: all {every} combinations are trained on")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations as choose
-from math import inf
+from math import inf, isnan
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -35,9 +36,12 @@ class Task:
     sample: Callable[[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]
 
     def __post_init__(self) -> None:
-        z = self.combinations
-        if z.ndim != 2 or len(np.unique(z, axis=0)) != len(z):
+        z = as_combinations(self.combinations)
+        if not len(z) or len(np.unique(z, axis=0)) != len(z):
             raise ValueError(f"{self.name}: combinations must be distinct rows over parts, got shape {z.shape}")
+        if not callable(self.sample):
+            raise TypeError(f"{self.name}: sample is a function of (z, key), got {self.sample!r}")
+        object.__setattr__(self, "combinations", z)
 
     def __repr__(self) -> str:
         return f"Task({self.name}: {len(self.combinations)} combinations)"
@@ -57,7 +61,10 @@ class Split:
     world: int = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "combinations", as_combinations(self.combinations))
         object.__setattr__(self, "train", as_mask(self.train, self.combinations.shape[:1]))
+        if not 0 <= self.world <= self.combinations.shape[1]:
+            raise ValueError(f"world counts leading columns of {self.combinations.shape[1]}, got {self.world}")
 
     def __repr__(self) -> str:
         return f"Split({self.train.sum()} of {len(self.train)} combinations trained on)"
@@ -83,6 +90,7 @@ class Split:
 
     def coverage(self, k: int) -> float:
         """The share of k-tuples of part values occurring in the family that occur in training."""
+        at_least_one(k=k)
         family = _tuples(self._present[self._family], k)
         return len(_tuples(self._present[self.train], k)) / len(family) if len(family) else 1.0
 
@@ -128,15 +136,17 @@ class Record:
     acts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.acts, Mapping):
+            raise TypeError(f'acts are arrays by name, {{"layer0": h}}; got a {type(self.acts).__name__}')
         for name in ("z", "x", "y", "y_hat"):
-            object.__setattr__(self, name, _as_array(getattr(self, name)))
-        object.__setattr__(self, "acts", {name: _as_array(a) for name, a in self.acts.items()})
+            object.__setattr__(self, name, _of_record(name, getattr(self, name)))
+        object.__setattr__(self, "acts", {name: _of_record(name, a) for name, a in self.acts.items()})
         arrays = self.z, self.x, self.y, self.y_hat, *self.acts.values()
         if not all(a.ndim for a in arrays):
             raise ValueError("the first axis of every array of a record counts its examples; one is a single number")
-        lengths = {len(a) for a in arrays}
-        if len(lengths) != 1:
-            raise ValueError(f"the arrays of a record must be equally long, got lengths {sorted(lengths)}")
+        lengths = dict(zip(("z", "x", "y", "y_hat", *self.acts), map(len, arrays), strict=True))
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"the arrays of a record must be equally long, got lengths {lengths}")
         _check_answers(self.y.shape, self.y_hat.shape)
 
     def __repr__(self) -> str:
@@ -162,6 +172,32 @@ def _as_array(values: Any) -> np.ndarray:
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
 
 
+def _of_record(name: str, values: Any) -> np.ndarray:
+    try:
+        found = _as_array(values)
+    except ValueError as error:
+        raise ValueError(f"the examples of {name} in a record must have one shape: {error}") from error
+    if name in ("y", "y_hat") and found.dtype.kind in "OSU":
+        raise ValueError(f"{name} of a record must hold numbers, got an array of {found.dtype}")
+    return found
+
+
+def at_least_one(**sizes: Any) -> None:
+    """Refuse a size that is not a whole number of at least 1, by its name."""
+    for name, size in sizes.items():
+        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {size!r}")
+
+
+def as_combinations(rows: Any) -> np.ndarray:
+    """Combinations as an array of rows over parts."""
+    found = _as_array(rows)
+    if found.ndim != 2 or found.dtype.kind in "OSU":
+        got = f"shape {found.shape}" if found.ndim else f"a {type(rows).__name__}"
+        raise ValueError(f"combinations are rows over parts, as task.combinations or some of its rows; got {got}")
+    return found
+
+
 def _check_answers(y: tuple[int, ...], y_hat: tuple[int, ...]) -> None:
     """Refuse shapes that NumPy would broadcast; logits may be more than the entries of y along the last axis."""
     if len(y) != len(y_hat) or y[:-1] != y_hat[:-1] or (y != y_hat and 1 in (y[-1], y_hat[-1])):
@@ -174,7 +210,7 @@ def as_mask(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if found.dtype == bool and found.shape == shape:
         return found
     zeros_and_ones = found.shape == shape and np.all((found == 0) | (found == 1))
-    hint = ": write mask.astype(bool)" if zeros_and_ones else ""
+    hint = ": write split.train" if isinstance(mask, Split) else ": write mask.astype(bool)" if zeros_and_ones else ""
     raise ValueError(f"a mask is an array of booleans of shape {shape}, got {found.dtype}{found.shape}{hint}")
 
 
@@ -194,6 +230,17 @@ class Check:
     value: Callable[[pd.DataFrame], float]
     at_least: float = -inf
     at_most: float = inf
+
+    def __post_init__(self) -> None:
+        _check_numbers(f"the check {self.says!r}", at_least=self.at_least, at_most=self.at_most)
+        if self.at_least > self.at_most:
+            raise ValueError(f"the check {self.says!r} asks for at least {self.at_least} and at most {self.at_most}")
+
+
+def _check_numbers(whose: str, **bounds: Any) -> None:
+    for name, bound in bounds.items():
+        if bound is not None and (not isinstance(bound, Real) or isnan(bound)):
+            raise ValueError(f"{name} of {whose} must be a number, got {bound!r}")
 
 
 @dataclass(frozen=True)
@@ -227,6 +274,12 @@ class Claim:
     def __post_init__(self) -> None:
         if self.above is None and self.below is None:
             raise ValueError(f"the claim {self.name!r} needs a bound: above=, below= or both")
+        _check_numbers(f"the claim {self.name!r}", above=self.above, below=self.below)
+        if not callable(self.effect):
+            raise TypeError(f"the effect of {self.name!r} is a function of a table, such as recombine.value('mse')")
+        for name in ("preconditions", "controls", "fits"):
+            if not isinstance(getattr(self, name), tuple | list):
+                raise TypeError(f"the {name} of the claim {self.name!r} are a tuple: write {name}=(one,)")
         if self.above is not None and self.below is not None and self.above >= self.below:
             raise ValueError(f"the claim {self.name!r} asks for more than {self.above} and less than {self.below}")
 

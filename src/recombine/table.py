@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.core import Check
+from recombine.core import Check, at_least_one
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,8 @@ class Cell:
 
 def blocks(settings: Any) -> list[tuple[int, ...]]:
     """The seeds 0 .. `settings.seeds` - 1, cut into blocks of `settings.block` that train together."""
-    size = getattr(settings, "block", settings.seeds)
+    seeds: Any = getattr(settings, "seeds", None)
+    at_least_one(seeds=seeds, block=(size := getattr(settings, "block", seeds)))
     return [tuple(range(settings.seeds)[i : i + size]) for i in range(0, settings.seeds, size)]
 
 
@@ -58,6 +59,8 @@ def cells(settings: Any, points: Iterable[Mapping[str, Any]] = ({},)) -> list[Ce
 
 def rows(run: Any, meta: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[str, Any]]) -> list[dict]:
     """One row per network of a run: who it is, how training ended, what was measured (NaN if it diverged)."""
+    if np.shape(run.losses)[:-1] != (len(meta),) or len(measured) != len(meta):
+        raise ValueError(f"a population of {len(run.losses)} has {len(meta)} meta and {len(measured)} measured")
     ends = zip(meta, measured, run.losses[:, -1], run.diverged_at, strict=True)
     return [
         {"system": NETWORK, **who, "loss": float(loss), "diverged_at": int(at), **nan_if_diverged(found, int(at))}
@@ -114,6 +117,7 @@ def _over_target(table: pd.DataFrame) -> pd.DataFrame:
 
 def networks(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of networks, without the systems whose answer is known."""
+    _need(table, "system")
     return table[table["system"] == NETWORK]
 
 
@@ -133,8 +137,8 @@ class NoSuchColumn(KeyError):
         return str(self.args[0])
 
 
-def _need(table: pd.DataFrame, column: str) -> None:
-    if column not in table:
+def _need(table: pd.DataFrame, *columns: str) -> None:
+    for column in (name for name in columns if name not in table):
         import difflib
 
         close = difflib.get_close_matches(column, [str(name) for name in table], n=1)
@@ -144,7 +148,7 @@ def _need(table: pd.DataFrame, column: str) -> None:
 def by_seed(table: pd.DataFrame, column: str, **where: Any) -> pd.Series:
     """One value per training seed, from the networks that match; the pieces of which effects are made."""
     found = pick(table, **where)
-    _need(table, column)
+    _need(table, column, "seed")
     if found.empty or found["seed"].duplicated().any():
         raise ValueError(f"{where} must pick one row per seed, it picks {len(found)}")
     return found.set_index("seed")[column]
@@ -205,6 +209,7 @@ def each_of(column: str, effect: Effect) -> Effect:
     def apart(table: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
 
+        _need(table, column)
         kinds = sorted(networks(table)[column].dropna().unique())
         return pd.DataFrame({_plain(kind): effect(table[table[column].isin([kind])]) for kind in kinds})
 
@@ -257,6 +262,7 @@ def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = n
     def effect(table: pd.DataFrame) -> pd.Series:
         from recombine.measures.similarity import rank_correlation
 
+        _need(table, "seed", first, second)
         pairs = among(table)[["seed", first, second]].dropna()
 
         def of(seed: int) -> float:
@@ -278,6 +284,7 @@ def grouped_correlation(
     """
     from recombine.measures.similarity import rank_correlation
 
+    _need(rows, group, first, second)
     rows = rows[[group, first, second]].dropna()
     groups = [part[[first, second]].to_numpy() for _, part in rows.groupby(group)]
     if len(groups) < 2:

@@ -143,5 +143,5 @@ def test_matrices_that_do_not_fit_are_refused(matrices):
         shaped((("sin", 1), ("cos", 1)), 1)
     with pytest.raises(ValueError, match="no unit type is called 'blur'"):
         shaped((("blur", 1),), 1)
-    with pytest.raises(ValueError, match="at least one hidden layer"):
+    with pytest.raises(ValueError, match="depth must be a whole number of at least 1"):
         shaped(EVERY, 0)

@@ -18,5 +18,5 @@ def test_the_answer_is_the_formula(filled):
 
 
 def test_a_decoder_without_hidden_layers_is_refused():
-    with pytest.raises(ValueError, match="at least one hidden layer"):
+    with pytest.raises(ValueError, match="depth must be a whole number of at least 1"):
         MLPDecoder(2, 3, depth=0, key=jax.random.key(0))

@@ -47,5 +47,5 @@ def test_only_matrices_decay(filled):
 
 
 def test_a_student_without_hidden_layers_is_refused():
-    with pytest.raises(ValueError, match="at least one hidden layer"):
+    with pytest.raises(ValueError, match="depth must be a whole number of at least 1"):
         StudentMLP(2, 3, depth=0, key=jax.random.key(0))

@@ -122,7 +122,7 @@ def test_rows_are_blocks_of_teachers_over_the_same_masks(task):
     assert np.array_equal(task.combinations[:count, 1:], masks(6, 2))
     assert np.array_equal(task.combinations[count:, 1:], masks(6, 2))
     assert widths(task) == (6 + 3, 2)
-    with pytest.raises(ValueError, match="a teacher and a hidden layer"):
+    with pytest.raises(ValueError, match="teachers must be a whole number of at least 1"):
         small(teachers=0)
 
 

@@ -29,7 +29,7 @@ def test_the_inputs_are_x_y_distance_and_one_row_by_row():
     assert np.allclose(g[:, 1], np.repeat([-1, 0, 1], 3))
     assert np.allclose(g[:, 2], 1.4 * np.sqrt(g[:, 0] ** 2 + g[:, 1] ** 2))
     assert np.all(g[:, 3] == 1)
-    with pytest.raises(ValueError, match="at least one pixel"):
+    with pytest.raises(ValueError, match="size must be a whole number"):
         grid(0)
 
 

@@ -141,7 +141,7 @@ def test_rows_are_worlds_times_masks_and_a_world_does_not_depend_on_how_many_the
 def test_tellings_by_example_and_crowded_maps_are_refused():
     with pytest.raises(ValueError, match="no examples"):
         task(encode=few_shot(3))
-    with pytest.raises(ValueError, match="a cell for each"):
+    with pytest.raises(ValueError, match="a cell each"):
         task(objects=19)
 
 

@@ -40,5 +40,5 @@ def test_the_third_step_reads_the_first_part_again():
 
 
 def test_a_sum_of_no_parts_is_refused():
-    with pytest.raises(ValueError, match="a target has a part"):
+    with pytest.raises(ValueError, match="must be a whole number"):
         rc.sum_of_parts(0)

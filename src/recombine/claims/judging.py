@@ -21,9 +21,9 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     A precondition or control that is not met makes it undecided, and so do too few seeds, or too many that were lost
     or did not fit. Where nothing is evidence, effects of networks that did not fit count as well.
     """
+    _check_arguments(table, claim)
     table, claim = tables.modern(table), claim if evidence else replace(claim, fits=(), unsettled=None)
-    effects = claim.effect(table)
-    columns = effects if isinstance(effects, pd.DataFrame) else effects.to_frame("")
+    columns = _columns(claim.effect(table), claim)
     fits = _fits(table, claim, columns)
     if not len(columns.columns):
         return _undecided(claim, "there is nothing of what the claim compares", evidence)
@@ -49,6 +49,22 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0, agree=claim.agree,
         groups={name: word for name, (word, _) in groups.items()} if len(parts) > 1 else {},
     )  # fmt: skip
+
+
+def _check_arguments(table: pd.DataFrame, claim: Claim) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"table must be a pandas DataFrame with one row per network, got a {type(table).__name__}")
+    if not isinstance(claim, Claim):
+        raise TypeError(f"a claim is a recombine.Claim, got a {type(claim).__name__}")
+
+
+def _columns(effects: object, claim: Claim) -> pd.DataFrame:
+    if isinstance(effects, pd.DataFrame):
+        return effects
+    if not isinstance(effects, pd.Series):
+        needed = "a pandas Series with one number per seed, or a DataFrame of them"
+        raise TypeError(f"the effect of the claim {claim.name!r} must give {needed}; got a {type(effects).__name__}")
+    return effects.to_frame("")
 
 
 def _undecided(claim: Claim, why: str, evidence: bool) -> Verdict:
@@ -180,8 +196,11 @@ def _room(part: Part, claim: Claim) -> float:
 
 def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = True) -> list[Verdict]:
     """A verdict for each claim at the primary protocol, with the word for each variant in the table beside it."""
+    if isinstance(claims, Claim):
+        raise TypeError("claims are several: judge_all(table, [claim]), or judge(table, claim) for one")
     verdicts = []
     for claim in claims:
+        _check_arguments(table, claim)
         primary, *others = judge_variants(table, claim, evidence=evidence).items()
         verdicts.append(replace(primary[1], variants={name: verdict.verdict for name, verdict in others}))
     return verdicts

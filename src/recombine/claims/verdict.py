@@ -81,6 +81,10 @@ class Verdict:
 
 def interval(effects: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Student's interval for the mean effect (calibrated for few seeds, where the bootstrap is too narrow)."""
+    effects = np.asarray(effects, float)
+    if effects.ndim != 1 or len(effects) < 2 or not 0 < confidence < 1:
+        got = f"shape {effects.shape} and confidence {confidence}"
+        raise ValueError(f"an interval needs two effects or more in a row, and a confidence between 0 and 1; got {got}")
     half = half_width(float(np.std(effects, ddof=1)), len(effects), confidence)
     return float(np.mean(effects) - half), float(np.mean(effects) + half)
 

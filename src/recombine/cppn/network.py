@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import UserError
+from recombine.core import UserError, at_least_one
 from recombine.kernels import cppn_loss, cppn_tiles
+from recombine.keys import one_key
 from recombine.models.layers import CUT
 from recombine.models.network import Network
 
@@ -48,7 +49,9 @@ class CPPN(Network):
 
     def __init__(self, mix: Mix, depth: int, *, inputs: int = 4, scale: float = 1.0, key: jax.Array):
         self.mix = _checked(mix)
-        self.weights = _draw(key, _shapes(mix, depth, inputs), scale)
+        if not scale > 0:
+            raise ValueError(f"scale, the variance of the first weights, must be above 0, got {scale}")
+        self.weights = _draw(one_key(key), _shapes(mix, depth, inputs), scale)
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         acts = {}
@@ -143,18 +146,23 @@ def write_mix(depth: int, mix: Mix) -> str:
 
 
 def _checked(mix: Mix) -> Mix:
+    if not isinstance(mix, tuple | list) or any(not isinstance(one, tuple | list) or len(one) != 2 for one in mix):
+        raise ValueError(f'a mix is pairs of unit type and count, (("cos", 4), ("sin", 4)); got {mix!r}')
     names = [name for name, _ in mix]
     unknown = sorted(set(names) - set(UNITS))
     if unknown:
         raise ValueError(f"no unit type is called {unknown[0]!r}; there are {', '.join(UNITS)}")
-    if not mix or names != sorted(set(names)) or any(count < 1 for _, count in mix):
+    if (
+        not mix
+        or names != sorted(set(names))
+        or any(not isinstance(count, int | np.integer) or count < 1 for _, count in mix)
+    ):
         raise ValueError(f"a mix names each type once, in alphabetical order, with a count of 1 or more; got {mix}")
     return tuple((name, count) for name, count in mix)
 
 
 def _shapes(mix: Mix, depth: int, inputs: int) -> list[tuple[int, int]]:
-    if depth < 1:
-        raise ValueError(f"a picture network needs at least one hidden layer, got {depth}")
+    at_least_one(depth=depth, inputs=inputs)
     width = sum(count for _, count in _checked(mix))
     return list(pairwise((inputs, *[width] * depth, 3)))
 

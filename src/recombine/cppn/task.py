@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import Task, UserError
+from recombine.core import Task, UserError, at_least_one
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -26,8 +26,7 @@ _MOST_PIXELS = 50_000_000
 
 def grid(size: int) -> np.ndarray:
     """x, y, 1.4 sqrt(x^2 + y^2), 1 at each pixel, row by row; x goes along columns, y down the rows, both -1 to 1."""
-    if size < 1:
-        raise ValueError(f"a picture has at least one pixel a side, got {size}")
+    at_least_one(size=size)
     t = np.linspace(-1, 1, size)
     x, y = (a.ravel() for a in np.meshgrid(t, t))
     return np.stack([x, y, 1.4 * np.hypot(x, y), np.ones_like(x)], axis=1).astype(np.float32)
@@ -58,7 +57,10 @@ def picture(targets: np.ndarray | Sequence[np.ndarray], *, told: bool = False) -
 
     Where several share a network, `told` adds a fifth input that says which, -1 to 1 in equal steps.
     """
-    every = np.asarray(targets, np.float32)
+    try:
+        every = np.asarray(targets, np.float32)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"target pictures are arrays (size, size, 3), all of one size: {error}") from error
     every = every[None] if every.ndim == 3 else every
     if every.ndim != 4 or every.shape[1] != every.shape[2] or every.shape[3] != 3 or not every.size:
         raise ValueError(f"target pictures are (size, size, 3), all of one size; got {every.shape}")

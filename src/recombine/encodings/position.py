@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import ABSENT, UserError
+from recombine.core import ABSENT, UserError, at_least_one
 
 Absent = Callable[[np.ndarray, float], Any]
 """The code of a missing part, from the places of the units and the variance of their tuning."""
@@ -36,9 +37,18 @@ class Encoding:
         return self.function(v, *self.settings)
 
 
-def width(encode: Callable[[jax.Array], jax.Array]) -> int:
-    """How many numbers any encoding gives for one part, found without computing them."""
-    return jax.eval_shape(encode, jax.ShapeDtypeStruct((), jnp.float32)).shape[0]
+def width(encode: Callable[[jax.Array], jax.Array], kind: Any = jnp.float32) -> int:
+    """How many numbers any encoding gives for one part of this kind of number, found without computing them."""
+    wanted = "encode gives the vector of one value, as recombine.one_hot(8) does"
+    if not callable(encode):
+        raise TypeError(f"{wanted}; got {encode!r}")
+    try:
+        code = jax.eval_shape(encode, jax.ShapeDtypeStruct((), kind))
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise TypeError(f"{wanted}; {encode} cannot: {str(error).partition(chr(10))[0]}") from error
+    if getattr(code, "ndim", 0) != 1:
+        raise TypeError(f"{wanted}; {encode} gives {getattr(code, 'shape', code)}")
+    return code.shape[0]
 
 
 def require_smooth(encoding: Callable[[jax.Array], jax.Array]) -> None:
@@ -51,16 +61,22 @@ def require_smooth(encoding: Callable[[jax.Array], jax.Array]) -> None:
 
 def one_hot(size: int) -> Encoding:
     """e_k = 1 where k = v; zeros where the part is absent. Discontinuous in v."""
+    at_least_one(size=size)
     return Encoding(f"one-hot {size}", _one_hot, size, smooth=False, settings=(size,))
 
 
 def local_bump(size: int, sigma: float = 1.0, multiplier: float = 1.0) -> Encoding:
     """e_k = exp(-(k - v)^2 / (2 m sigma^2)), k = 0..size-1, where m scales the variance; zeros where absent."""
-    if not multiplier * sigma**2 > 0:
-        raise ValueError(f"a bump needs a width above 0, got sigma {sigma} and multiplier {multiplier}")
+    at_least_one(size=size)
+    _check_widths(sigma, multiplier)
     return Encoding(
         f"local bump {size}", _bump, size, smooth=True, settings=(0, size, float(multiplier * sigma**2), silent)
     )
+
+
+def _check_widths(sigma: float, multiplier: float = 1.0) -> None:
+    if not (isinstance(sigma, Real) and isinstance(multiplier, Real)) or not multiplier * sigma**2 > 0:
+        raise ValueError(f"a bump needs a width above 0, got sigma {sigma!r} and multiplier {multiplier!r}")
 
 
 def silent(units: np.ndarray, variance: float) -> np.ndarray:
@@ -77,6 +93,12 @@ def in_margin(units: np.ndarray, variance: float) -> np.ndarray:
 
 def padded_bump(size: int, sigma: float = 1.0, *, margin: int = 6, absent: Absent = silent) -> Encoding:
     """e_k = exp(-(k - v)^2 / (2 sigma^2)), k = -margin..size+margin-1; `absent` is silent or in_margin."""
+    at_least_one(size=size)
+    _check_widths(sigma)
+    if not isinstance(margin, int | np.integer) or margin < 0:
+        raise ValueError(f"margin must be a whole number from 0 on, got {margin!r}")
+    if not callable(absent):
+        raise TypeError(f"absent is a function, silent or in_margin of recombine.encodings.position; got {absent!r}")
     units = size + 2 * margin
     return Encoding(
         f"padded bump {units}", _bump, units, smooth=True, settings=(-margin, units, float(sigma**2), absent)
@@ -85,6 +107,7 @@ def padded_bump(size: int, sigma: float = 1.0, *, margin: int = 6, absent: Absen
 
 def positional(size: int) -> Encoding:
     """e = [sin(v w_k), cos(v w_k)] with w_k = 10000^(-2k / size), k = 0..size/2-1; zeros where absent."""
+    at_least_one(size=size)
     if size % 2:
         raise ValueError(f"a positional code has as many sines as cosines, so its size is even, got {size}")
     return Encoding(f"positional {size}", _positional, size, smooth=True, settings=(size,))
@@ -103,6 +126,7 @@ def scaled_rate(size: int, *, flag: bool = True) -> Encoding:
 
     Without the flag an absent part reads as the middle of the range.
     """
+    at_least_one(size=size)
     if size < 2:
         raise ValueError(f"a range of {size} values cannot be scaled to [-1, 1]")
     return Encoding(f"rate in [-1, 1] over {size}", _rate, 1 + flag, smooth=True, settings=(2 / (size - 1), -1.0, flag))

@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from recombine.keys import one_key
+
 _einsum = partial(jnp.einsum, precision=jax.lax.Precision.HIGHEST)
 BINS = 10
 _HAIR = 1e-4  # .7 is stored a little below 7 / 10, and must not fall into the bin below
@@ -43,9 +45,15 @@ class TaskEncoding:
         return self.function(context, *self.settings)
 
 
+def check_task_encoding(encode: TaskEncoding) -> None:
+    """Refuse what is not an encoding of whole tasks."""
+    if not isinstance(encode, TaskEncoding):
+        raise TypeError(f"encode is one of recombine.task_encodings, such as its identity; got {encode!r}")
+
+
 def seed_of(key: jax.Array) -> tuple[int, ...]:
     """A key as plain numbers, which can be compared and hashed."""
-    return tuple(np.asarray(jax.random.key_data(key)).ravel().tolist())
+    return tuple(np.asarray(jax.random.key_data(one_key(key))).ravel().tolist())
 
 
 def generator(purpose: str, *seed: int) -> np.random.Generator:

@@ -12,6 +12,8 @@ def stripes(task: Task) -> Task:
 
     Works for any task whose `sample` understands ABSENT parts. The new rows follow the old ones.
     """
+    if not isinstance(task, Task):
+        raise TypeError(f"stripes are added to a recombine.Task, got a {type(task).__name__}")
     parts = task.combinations.shape[1]
     alone = []
     for part in range(parts):

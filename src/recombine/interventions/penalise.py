@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol
 
 import jax
@@ -61,8 +62,9 @@ class Ramp:
     full: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.start < self.full:
-            raise ValueError(f"a ramp rises from its start to a later point, got {self.start} and {self.full}")
+        numbers = isinstance(self.start, Real) and isinstance(self.full, Real)
+        if not numbers or not 0 <= self.start < self.full:
+            raise ValueError(f"a ramp rises from its start to a later point, got {self.start!r} and {self.full!r}")
 
     def __call__(self, progress: jax.Array) -> jax.Array:
         return jnp.clip((progress - self.start) / (self.full - self.start), 0.0, 1.0)
@@ -76,6 +78,10 @@ class Term:
     penalty: Penalty
     when: Callable[[jax.Array], jax.Array] = always
 
+    def __post_init__(self) -> None:
+        if not callable(self.when):
+            raise TypeError(f"a ramp is a function of progress, such as recombine.Ramp(0.2, 0.5); got {self.when!r}")
+
 
 @dataclass(frozen=True)
 class Weighted:
@@ -84,6 +90,8 @@ class Weighted:
     terms: tuple[Term, ...]
 
     def __call__(self, model: Any, acts: dict[str, jax.Array], dials: Mapping[str, Any], progress: Any) -> jax.Array:
+        if missing := [term.dial for term in self.terms if term.dial not in dials]:
+            raise ValueError(f"the penalty needs dials for its weights; {', '.join(missing)} is missing")
         progress = jnp.asarray(progress, jnp.float32)
         prices = [dials[term.dial] * term.when(progress) * term.penalty(model, acts) for term in self.terms]
         return jnp.sum(jnp.stack(prices))

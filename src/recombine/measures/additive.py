@@ -27,7 +27,7 @@ def additive_share(acts: np.ndarray, blocks: Blocks = EACH) -> float:
     >>> round(additive_share(np.array([[0.0, 0.0], [0.0, 1.0]])), 2)
     0.67
     """
-    energies = {s: float(v.sum()) for s, v in anova_energies(acts, _factors(blocks)).items() if s}
+    energies = {s: float(v.sum()) for s, v in anova_energies(np.asarray(acts), _factors(blocks)).items() if s}
     alone = sum(v for s, v in energies.items() if any(set(s) <= set(block) for block in blocks))
     return float(ratio(alone, sum(energies.values())))
 
@@ -66,6 +66,8 @@ def generally_factorised(acts: np.ndarray, factors: int = 2, tolerance: float = 
 
 
 def _factors(blocks: Blocks) -> int:
+    if not blocks or not all(isinstance(block, tuple | list) for block in blocks):
+        raise ValueError(f"blocks are tuples of parts, ((0,), (1,)); got {blocks!r}")
     parts = sorted(part for block in blocks for part in block)
     if parts != list(range(len(parts))):
         raise ValueError(f"blocks must name every part once, got {tuple(blocks)}")

@@ -16,6 +16,8 @@ def anova(values: np.ndarray, factors: int = 2) -> dict[Parts, np.ndarray]:
     >>> {s: f.ravel().tolist() for s, f in anova(np.array([[0, 0], [0, 4]])).items()}
     {(): [1.0], (1,): [-1.0, 1.0], (0,): [-1.0, 1.0], (0, 1): [1.0, -1.0, -1.0, 1.0]}
     """
+    if np.ndim(values) < factors or not np.size(values):
+        raise ValueError(f"values have one axis for each of {factors} parts, and then units; got {np.shape(values)}")
     components: dict[Parts, np.ndarray] = {(): np.asarray(values)}
     for axis in range(factors):
         split: dict[Parts, np.ndarray] = {}

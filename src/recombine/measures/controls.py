@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.core import Record, as_selection
+from recombine.measures.pairs import filled, parted
 
 
 def blind(record: Record, example: int) -> Record:
@@ -16,6 +17,8 @@ def blind(record: Record, example: int) -> Record:
     >>> blind(record, 1).y_hat.tolist()
     [[2.0], [2.0]]
     """
+    if not isinstance(example, int | np.integer) or not -len(filled(record)) <= example < len(record):
+        raise ValueError(f"example must be the number of one of {len(record)} examples, got {example!r}")
     return record.answering(np.broadcast_to(record.y[example], record.y.shape))
 
 
@@ -26,7 +29,7 @@ def nearest_memory(record: Record, train: np.ndarray) -> Record:
     >>> nearest_memory(record, np.array([True, False, True])).y_hat.tolist()
     [[1.0], [1.0], [3.0]]
     """
-    train = as_selection(train, (len(record),))
+    train = as_selection(train, (len(parted(record)),))
     known = record.z[train]
     nearest = [int(np.argmin(np.abs(known - z).sum(axis=1))) for z in record.z]
     return record.answering(record.y[train][nearest])
@@ -42,7 +45,7 @@ def superposition(record: Record, train: np.ndarray) -> Record:
     >>> superposition(record, np.array([True, True, True, False])).y_hat[3].tolist()  # 4 + 2
     [6.0]
     """
-    train = as_selection(train, (len(record),))
+    train = as_selection(train, (len(parted(record)),))
     known, answers = record.z[train], record.y[train]
 
     def recall(z: np.ndarray) -> np.ndarray:

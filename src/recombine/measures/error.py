@@ -44,7 +44,10 @@ def nmse(record: Record) -> float:
     >>> nmse(Record([[0], [1]], [0, 1], [[1.0, 1.0], [2.0, 2.0]], [[1.0, 0.0], [2.0, 2.0]]))
     0.1
     """
-    return mse(record) / float(np.mean(record.y**2))
+    error, size = mse(record), float(np.mean(record.y**2))
+    if size == 0:
+        raise ValueError("the truth of this record is zero everywhere, so no error can be compared with its size")
+    return error / size
 
 
 def error_map(record: Record) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.core import as_selection
+from recombine.core import as_selection, at_least_one
 from recombine.measures.anova import ratio
 
 
@@ -19,6 +19,10 @@ def finite_differences(acts: np.ndarray, factors: int = 2) -> tuple[np.ndarray, 
     >>> finite_differences(np.array([0.0, 1.0, 4.0]), 1)[0].ravel().tolist()
     [1.0, 2.0, 3.0]
     """
+    acts = np.asarray(acts)
+    at_least_one(factors=factors)
+    if acts.ndim < factors or min(acts.shape[:factors]) < 2:
+        raise ValueError(f"differences need {factors} axes of parts with two values or more, got shape {acts.shape}")
     flat = acts.reshape(*acts.shape[:factors], -1)
     return tuple(np.gradient(flat, axis=axis) for axis in range(factors))
 
@@ -31,6 +35,11 @@ def metric(*tangents: np.ndarray) -> np.ndarray:
     >>> metric(np.array([[3, 0]]), np.array([[1, 2]])).tolist()
     [[[9.0, 3.0], [3.0, 5.0]]]
     """
+    shapes = {np.shape(tangent) for tangent in tangents}
+    if len(shapes) != 1 or len(shape := shapes.pop()) < 2 or not shape[0]:
+        raise ValueError(
+            f"tangents are arrays (..., D) of one shape, one for each part; got {[*map(np.shape, tangents)]}"
+        )
     # One slice of the first axis at a time: in double precision, a whole layer would not fit a small machine.
     return np.stack([_gram(np.stack(points, axis=-2).astype(float)) for points in zip(*tangents, strict=True)])
 
@@ -41,7 +50,7 @@ def volume(g: np.ndarray) -> np.ndarray:
     >>> float(volume(np.array([[9, 3], [3, 5]])).round(2))
     6.0
     """
-    return np.sqrt(np.maximum(np.linalg.det(g), 0))
+    return np.sqrt(np.maximum(np.linalg.det(_square(g)), 0))
 
 
 def log_volume(g: np.ndarray) -> np.ndarray:
@@ -59,6 +68,7 @@ def hole_depth(log_volumes: np.ndarray, held_out: np.ndarray, train: np.ndarray)
     >>> hole_depth(np.array([0.0, -2.0, 1.0]), np.array([False, True, False]), np.array([True, False, True]))
     -2.5
     """
+    log_volumes = np.asarray(log_volumes)
     inside, outside = (log_volumes[as_selection(mask, log_volumes.shape)] for mask in (held_out, train))
     return float(np.mean(inside) - np.mean(outside))
 
@@ -79,6 +89,7 @@ def factorisation(g: np.ndarray) -> float:
     >>> factorisation(np.array([[[1, 0], [0, 1]], [[3, 3], [3, 3]]]))
     0.75
     """
+    g = _square(g)
     values = factorisation_map(g)[np.trace(g, axis1=-2, axis2=-1) != 0]
     return float(np.mean(values)) if values.size else float("nan")
 
@@ -102,12 +113,20 @@ def factorisation_from_zero(g: np.ndarray) -> float:
     return 2 * factorisation(g) - 1
 
 
+def _square(g: np.ndarray) -> np.ndarray:
+    found = np.asarray(g)
+    if found.ndim < 2 or found.shape[-1] != found.shape[-2]:
+        raise ValueError(f"g is the metric that `metric` gives, (..., parts, parts); got shape {found.shape}")
+    return found
+
+
 def _gram(tangents: np.ndarray) -> np.ndarray:
     return tangents @ tangents.swapaxes(-1, -2)
 
 
 def _mixed_and_own(g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """sum_{f<h} |g_fh| and (n-1) sum_f g_ff."""
+    g = _square(g)
     n, own = g.shape[-1], np.trace(g, axis1=-2, axis2=-1)
     if n < 2:
         raise ValueError("factorisation compares two parts or more")

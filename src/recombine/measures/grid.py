@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.core import ABSENT, Record
+from recombine.core import ABSENT, Record, as_combinations
+from recombine.measures.pairs import parted
 
 
 def on_grid(record: Record, values: np.ndarray) -> np.ndarray:
@@ -16,8 +17,9 @@ def on_grid(record: Record, values: np.ndarray) -> np.ndarray:
     >>> on_grid(Record(z, z, z, z), np.array([10, 0, 11, 1])).tolist()
     [[0, 1], [10, 11]]
     """
-    if len(values) != len(record):
-        raise ValueError(f"{len(values)} values for {len(record)} examples; one value per example was expected")
+    values = np.asarray(values)
+    if values.shape[:1] != (len(parted(record)),):
+        raise ValueError(f"values {values.shape} for {len(record)} examples; one value per example was expected")
     order, sizes = grid_order(record.z)
     return values[order].reshape(*sizes, *values.shape[1:])
 
@@ -29,6 +31,7 @@ def grid_order(z: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
     >>> order.tolist(), sizes
     ([1, 3, 0, 2], (2, 2))
     """
+    z = as_combinations(z)
     sizes = tuple(len(np.unique(part)) for part in z.T)
     if len(z) != np.prod(sizes) or len(np.unique(z, axis=0)) != len(z) or np.any(z == ABSENT):
         raise ValueError(f"{len(z)} combinations do not fill a grid of {' x '.join(map(str, sizes))} cells once each")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.core import ABSENT, Record, as_selection
-from recombine.measures.pairs import answered_pictures, filled
+from recombine.measures.pairs import answered_pictures, filled, parted
 from recombine.measures.similarity import pearson
 
 
@@ -31,7 +31,7 @@ def memory_superposition(record: Record, train: np.ndarray) -> np.ndarray:
     >>> memory_superposition(record, np.array([True, True, True, False]))[3].tolist()  # 4 + 2
     [6.0]
     """
-    train = as_selection(train, (len(record),))
+    train = as_selection(train, (len(parted(record)),))
     known, answers = record.z[train], record.y_hat[train]
     sums = np.zeros(record.y_hat.shape)
     for part, values in enumerate(record.z.T):
@@ -65,6 +65,10 @@ def superposition_score(answers: Record, sums: np.ndarray, rng: np.random.Genera
     [1.0, -1.0, -1.0]
     """
     q = filled(answers).y_hat
+    if not np.shape(sums) == q.shape == answers.y.shape:
+        raise ValueError(f"sums, y and y_hat must have one shape, got {np.shape(sums)}, {answers.y.shape}, {q.shape}")
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f'rng must be a NumPy generator, as recombine.rng(0, "shuffle") gives it; got {rng!r}')
     others = sums[derangement(len(q), rng)] if len(q) > 1 else np.full_like(sums, np.nan)
     return Superposition(*(float(np.mean(pearson(q, pictures))) for pictures in (sums, others, answers.y)))
 

@@ -13,8 +13,21 @@ def filled(record: Record) -> Record:
     >>> filled(Record([[0]], [0], [[1.0]], [[2.0]]))
     Record(1 examples, x (), y (1,))
     """
+    if not isinstance(record, Record):
+        raise TypeError(f"a measure of answers reads one recombine.Record, got a {type(record).__name__}")
     if not len(record):
         raise ValueError("a record without examples has nothing to measure: did a mask select none?")
+    return record
+
+
+def parted(record: Record) -> Record:
+    """The record itself, whose z must be rows over parts.
+
+    >>> parted(Record([[0]], [0], [[1.0]], [[2.0]]))
+    Record(1 examples, x (), y (1,))
+    """
+    if filled(record).z.ndim != 2:
+        raise ValueError(f"z of this record must be rows over parts, (examples, parts); got shape {record.z.shape}")
     return record
 
 
@@ -38,6 +51,8 @@ def over_pairs(record: Record, values: np.ndarray) -> np.ndarray:
     """
     if filled(record).z.shape[1:] != (2,) or np.any(record.z == ABSENT):
         raise ValueError(f"a picture over pairs needs two parts in every example, none absent; z is {record.z.shape}")
+    if not np.issubdtype(record.z.dtype, np.integer) or record.z.min() < 0:
+        raise ValueError(f"a picture over pairs needs whole parts from 0 on; z is {record.z.dtype}")
     across, down = record.z.max(axis=0) + 1
     picture = np.full((down, across), np.nan)
     picture[record.z[:, 1], record.z[:, 0]] = values

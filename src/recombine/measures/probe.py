@@ -30,12 +30,15 @@ def r2(targets: np.ndarray, predictions: np.ndarray) -> float:
 def held_out_r2(acts: np.ndarray, targets: np.ndarray, train: np.ndarray, strength: float = 1e-3) -> float:
     """R^2 on the other rows of a ridge probe fitted on the training rows; zero is what the mean would get.
 
+    NaN where activations are not finite, as a network that diverged leaves them.
+
     >>> acts = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> round(held_out_r2(acts, 2 * acts, np.array([True, False, True, False])), 2)
     1.0
     """
-    if len(acts) != len(targets):
-        raise ValueError(f"one row of activations per row of targets, got {len(acts)} and {len(targets)}")
+    acts, targets = _rows(acts, targets)
+    if not np.isfinite(acts).all():
+        return float("nan")
     return held_out_r2_of_products(_gram(acts), targets, train, strength)
 
 
@@ -48,7 +51,14 @@ def held_out_r2_of_products(
     >>> round(held_out_r2_of_products(acts @ acts.T, 2 * acts, np.array([True, False, True, False])), 2)
     1.0
     """
+    products, targets = _rows(products, targets)
     train = as_selection(train, (len(targets),))
+    if products.shape != (len(targets), len(targets)):
+        raise ValueError(f"products of all {len(targets)} rows with each other were expected, got {products.shape}")
+    if not strength > 0:
+        raise ValueError(f"strength, the ridge as a share of the mean square, must be above 0, got {strength}")
+    if not np.isfinite(products).all():
+        return float("nan")
     rows, others = np.flatnonzero(train), np.flatnonzero(as_selection(~train, train.shape))
     return r2(targets[others], _ridge(products, targets, rows, others, strength))
 
@@ -78,6 +88,7 @@ def decodability(
 
     The mean over the targets that vary among the other rows, as Redhardt, Akram, Schug (2025) probe constituents; they
     stop after ten conjugate-gradient steps, this is exact. Far below zero if a target never varied in the fit.
+    NaN where activations are not finite, or no target varies among the other rows.
 
     >>> rows = np.array([[-1.0], [1.0]])
     >>> round(decodability(rows, rows, rows, rows, penalty=2.0), 2)  # half the weight: 1 - 1/4
@@ -99,8 +110,13 @@ def reader(
     """
     from scipy.linalg import solve
 
+    fit, fit_targets = _rows(fit, fit_targets)
+    if not penalty > 0:
+        raise ValueError(f"penalty, the weight of |w|^2, must be above 0, got {penalty}")
+    if not np.isfinite(fit).all():
+        return lambda acts, targets: float("nan")
     fit = _flat(fit)
-    centre, middle = fit.mean(axis=0), np.asarray(fit_targets, float).mean(axis=0)
+    centre, middle = fit.mean(axis=0), fit_targets.mean(axis=0)
     rows, wanted = fit - centre, fit_targets - middle
     if len(rows) < rows.shape[1]:
         weights = rows.T @ solve(_raised(rows @ rows.T, penalty), wanted, assume_a="pos")
@@ -108,12 +124,31 @@ def reader(
         weights = solve(_raised(rows.T @ rows, penalty), rows.T @ wanted, assume_a="pos")
 
     def score(acts: np.ndarray, targets: np.ndarray) -> float:
+        acts, targets = _rows(acts, targets)
+        if (acts[0].size, targets.shape[1:]) != (len(centre), middle.shape):
+            raise ValueError(
+                f"the probe was fitted on {len(centre)} units and targets {middle.shape}, and is asked of "
+                f"{acts[0].size} and {targets.shape[1:]}"
+            )
+        if not np.isfinite(acts).all():
+            return float("nan")
         missed = (targets - middle - (_flat(acts) - centre) @ weights) ** 2
         spread = np.var(targets, axis=0)
         varies = spread > 0
-        return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies]))
+        return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies])) if varies.any() else float("nan")
 
     return score
+
+
+def _rows(acts: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both as arrays, one row each per example; targets are the truth, so they are finite."""
+    acts, targets = np.asarray(acts), np.asarray(targets, float)
+    if not acts.ndim or acts.shape[:1] != targets.shape[:1] or not acts.size or acts.dtype.kind in "OSU":
+        got = f"{acts.dtype}{acts.shape} and {targets.shape}"
+        raise ValueError(f"a probe needs one row of activations per row of targets, and one at least; got {got}")
+    if not np.isfinite(targets).all():
+        raise ValueError("the targets of a probe must be finite numbers: there is a NaN or an infinity")
+    return acts, targets
 
 
 def _flat(acts: np.ndarray) -> np.ndarray:

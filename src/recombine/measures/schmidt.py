@@ -19,7 +19,9 @@ def by_factor(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
     [[1, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
     """
     order, sizes = grid_order(z)
-    n = len(sizes)
+    n, kernel = len(sizes), np.asarray(kernel)
+    if kernel.shape != (len(order), len(order)):
+        raise ValueError(f"a kernel of {len(order)} combinations has a row and a column for each, got {kernel.shape}")
     pairs = kernel[np.ix_(order, order)].reshape(*sizes, *sizes)
     together = [axis for part in range(n) for axis in (part, part + n)]
     return pairs.transpose(together).reshape([size**2 for size in sizes])
@@ -37,4 +39,6 @@ def schmidt_values(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
     matrix = by_factor(kernel, z)
     if matrix.ndim != 2:
         raise ValueError(f"a Schmidt decomposition has two parts, not {matrix.ndim}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("a kernel with a NaN or an infinity has no Schmidt decomposition: did the network diverge?")
     return np.linalg.svd(matrix, compute_uv=False)

@@ -6,11 +6,12 @@ Liang, Qian, Ziyin, Fiete (2025), figures 1e and 8. Pictures are intensities: on
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recombine.core import as_selection
+from recombine.core import as_combinations, as_selection
 
 Match = Callable[[np.ndarray], np.ndarray]
 
@@ -22,6 +23,8 @@ def pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     [-1.0, 0.0]
     """
     a, b = _centred(a), _centred(b)
+    if a.shape != b.shape:
+        raise ValueError(f"each row is compared with the same row, of one length; got {a.shape} and {b.shape}")
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     return np.divide(np.sum(a * b, axis=1), norms, out=np.zeros(len(a)), where=norms != 0)
 
@@ -44,6 +47,8 @@ def cosine_matrix(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     [[0.71, 0.0]]
     """
     a, b = _rows(a), _rows(b)
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"pictures of one size can be compared, got {a.shape[1]} and {b.shape[1]} pixels")
     norms = np.outer(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
     return np.divide(a @ b.T, norms, out=np.zeros(norms.shape), where=norms != 0)
 
@@ -84,6 +89,8 @@ def near(sigma: float) -> Match:
     >>> near(0.5)(np.array([0, 1])).round(2).tolist()
     [1.0, 0.37]
     """
+    if not isinstance(sigma, Real) or not sigma > 0:
+        raise ValueError(f"sigma, the width of a match, must be a number above 0, got {sigma!r}")
     return lambda apart: np.exp(-(apart**2) / (4 * sigma**2))
 
 
@@ -93,7 +100,7 @@ def or_kernel(z: np.ndarray, other: np.ndarray, match: Match) -> np.ndarray:
     >>> or_kernel(np.array([[0, 0]]), np.array([[0, 0], [0, 1], [1, 1]]), same).tolist()
     [[1.0, 1.0, 0.0]]
     """
-    return 1 - np.prod(1 - match(_apart(z, other)), axis=-1)
+    return 1 - np.prod(1 - _matched(z, other, match), axis=-1)
 
 
 def and_kernel(z: np.ndarray, other: np.ndarray, match: Match) -> np.ndarray:
@@ -102,7 +109,7 @@ def and_kernel(z: np.ndarray, other: np.ndarray, match: Match) -> np.ndarray:
     >>> and_kernel(np.array([[0, 0]]), np.array([[0, 0], [0, 1], [1, 1]]), same).tolist()
     [[1.0, 0.0, 0.0]]
     """
-    return np.prod(match(_apart(z, other)), axis=-1)
+    return np.prod(_matched(z, other, match), axis=-1)
 
 
 def agreement(
@@ -113,17 +120,28 @@ def agreement(
     >>> round(agreement(np.eye(2), 1 - np.eye(2)), 2)
     -1.0
     """
+    matrix, reference = np.asarray(matrix), np.asarray(reference)
+    if matrix.ndim != 2 or matrix.shape != reference.shape or not matrix.size:
+        raise ValueError(f"two matrices of one shape can agree, got shapes {matrix.shape} and {reference.shape}")
     chosen = zip((rows, columns), matrix.shape, strict=True)
     block = np.ix_(*(np.ones(n, bool) if mask is None else as_selection(mask, (n,)) for mask, n in chosen))
     return float(pearson(matrix[block].reshape(1, -1), reference[block].reshape(1, -1))[0])
 
 
-def _apart(z: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.asarray(z)[:, None, :] - np.asarray(other)[None, :, :]
+def _matched(z: np.ndarray, other: np.ndarray, match: Match) -> np.ndarray:
+    z, other = as_combinations(z), as_combinations(other)
+    if z.shape[1] != other.shape[1]:
+        raise ValueError(f"combinations of {z.shape[1]} and of {other.shape[1]} parts cannot be matched")
+    if not callable(match):
+        raise TypeError(f"match is a function of differences, such as recombine.near(1.0); got {match!r}")
+    return match(z[:, None, :] - other[None, :, :])
 
 
 def _rows(pictures: np.ndarray) -> np.ndarray:
-    return np.asarray(pictures, float).reshape(len(pictures), -1)
+    found = np.asarray(pictures, float)
+    if found.ndim < 2 or 0 in found.shape[1:]:
+        raise ValueError(f"pictures or rows are arrays whose first axis counts them, got shape {found.shape}")
+    return found.reshape(len(found), -1)
 
 
 def _centred(pictures: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models import convolution
 from recombine.models.layers import Kernel, transposed_kernels
 from recombine.models.network import Network
@@ -24,11 +26,12 @@ class CNNDecoder(Network):
     read_out: Kernel
 
     def __init__(self, inputs: int, size: int, *, width: int, depth: int, key: jax.Array):
+        at_least_one(inputs=inputs, size=size, width=width, depth=depth)
         if size % 4 or depth < 2:
             raise ValueError(f"the decoder needs a size divisible by 4 and depth >= 2, got {size} and {depth}")
         sides = [4, 4, *[3] * (depth - 2)]
         shapes = [(size // 4, size // 4, inputs, width), *((s, s, width, width) for s in sides), (3, 3, width, 1)]
-        self.seed_map, *blocks, self.read_out = transposed_kernels(key, shapes)
+        self.seed_map, *blocks, self.read_out = transposed_kernels(one_key(key), shapes)
         self.blocks = tuple(blocks)
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:

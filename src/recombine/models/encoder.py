@@ -9,6 +9,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models.layers import Kernel, Linear, kernels, linears
 from recombine.models.network import Network
 
@@ -32,7 +34,11 @@ class CNNEncoder(Network):
         width: int = 128,
         key: jax.Array,
     ):
-        first, last = jax.random.split(key)
+        if not isinstance(channels, tuple | list) or not channels:
+            raise ValueError(f"channels holds how many each convolution has, one or more: (32, 64); got {channels!r}")
+        at_least_one(size=size, outputs=outputs, width=width)
+        at_least_one(**{f"channels[{i}]": count for i, count in enumerate(channels)})
+        first, last = jax.random.split(one_key(key))
         self.halvings = tuple(kernels(first, (1, *channels)))
         for _ in channels:
             size = (size + 1) // 2

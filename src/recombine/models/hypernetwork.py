@@ -10,6 +10,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models.layers import CUT, Linear
 from recombine.models.network import Network
 
@@ -28,9 +30,10 @@ class Hypernetwork(Network):
     width: int = eqx.field(static=True)
 
     def __init__(self, code: int, inputs: int, outputs: int, *, width: int = 1024, key: jax.Array):
+        at_least_one(code=code, inputs=inputs, outputs=outputs, width=width)
         written = (inputs + 1) * width + (width + 1) * outputs
         self.norm = eqx.nn.LayerNorm(code, eps=1e-6)
-        weight = jax.random.truncated_normal(key, -2.0, 2.0, (code, written)) * (code**-0.5 / CUT)
+        weight = jax.random.truncated_normal(one_key(key), -2.0, 2.0, (code, written)) * (code**-0.5 / CUT)
         self.write = Linear(weight, jnp.zeros(written))
         self.inputs, self.width = inputs, width
 

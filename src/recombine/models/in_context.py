@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models.layers import Linear
 from recombine.models.network import Network
 
@@ -79,12 +81,13 @@ class InContextTransformer(Network):
         inner: int = 1024,
         key: jax.Array,
     ):
+        at_least_one(code=code, inputs=inputs, outputs=outputs, width=width, depth=depth, heads=heads, inner=inner)
         if width % (2 * heads):
             raise ValueError(f"a width of {width} cannot be shared by {heads} heads of even size")
         ends = [(code, width), (inputs, width), (width, outputs)]
         each = [(width, 3 * width), (width, width), (width, inner), (inner, width)]
         bounds = [3 / fan for fan, _ in ends] + [6 / (fan + out) for fan, out in ((width, width), *each[1:])] * depth
-        drawn = _uniform(key, [*ends, *each * depth], [bound**0.5 for bound in bounds])
+        drawn = _uniform(one_key(key), [*ends, *each * depth], [bound**0.5 for bound in bounds])
         self.read_code = drawn[0]
         self.read_in = Linear(drawn[1], jnp.zeros(width))
         self.read_out = Linear(drawn[2], jnp.zeros(outputs))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models.layers import Linear, linears
 from recombine.models.network import Network
 
@@ -23,9 +25,8 @@ class MLPDecoder(Network):
     size: int = eqx.field(static=True)
 
     def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 3, key: jax.Array):
-        if depth < 1:
-            raise ValueError(f"the decoder needs at least one hidden layer, got {depth}")
-        *hidden, self.read_out = linears(key, (inputs, *[width] * depth, size**2))
+        at_least_one(inputs=inputs, size=size, width=width, depth=depth)
+        *hidden, self.read_out = linears(one_key(key), (inputs, *[width] * depth, size**2))
         self.hidden = tuple(hidden)
         self.size = size
 

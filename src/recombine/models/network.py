@@ -1,5 +1,7 @@
 """What every network offers: answers to one example, to a batch, and their shapes, or a sentence on why there are none.
 
+The shapes of an example that a task samples are found here too, since both are asked for before anything is computed.
+
 Any callable `model(x) -> (y, activations)` is a model. Ours derive from `Network`, so that one may be faster than the
 plain program on a batch; `network` gives every other model the plain program.
 """
@@ -13,7 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from recombine.core import Model
+from recombine.core import Model, Task
 
 
 def squared_error(y_hat: jax.Array, y: jax.Array) -> jax.Array:
@@ -48,6 +50,20 @@ class Plain(Network):
 def network(model: Model) -> Network:
     """The model itself where it is a `Network`, else the plain one of it."""
     return model if isinstance(model, Network) else Plain(model)
+
+
+def example_shapes(task: Task) -> tuple[Any, Any]:
+    """The shapes of one example (x, y) of a task; nothing is computed."""
+    if not isinstance(task, Task):
+        raise TypeError(f"task must be a recombine.Task, got a {type(task).__name__}")
+    wanted = f"sample(z, key) of {task.name} must give two arrays (x, y), by jax.numpy alone"
+    try:
+        pair = jax.eval_shape(task.sample, jnp.asarray(task.combinations[0]), jax.random.key(0))
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise TypeError(f"{wanted}: {str(error).partition(chr(10))[0]}") from error
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(hasattr(a, "shape") for a in pair)):
+        raise TypeError(f"{wanted}; it gives {kind(pair)}")
+    return pair
 
 
 def answer_shapes(model: Any, x: jax.ShapeDtypeStruct) -> tuple[Any, dict[str, Any]]:

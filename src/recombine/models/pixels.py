@@ -9,6 +9,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models import positions
 from recombine.models.layers import Linear, PReLU, linears
 from recombine.models.network import Network
@@ -28,7 +30,8 @@ class PixelMLP(Network):
     size: int = eqx.field(static=True)
 
     def __init__(self, inputs: int, size: int, *, width: int = 256, depth: int = 2, key: jax.Array):
-        self.embed, *hidden, self.read_out = linears(key, (inputs, *[width] * (depth + 1), 1))
+        at_least_one(inputs=inputs, size=size, width=width, depth=depth)
+        self.embed, *hidden, self.read_out = linears(one_key(key), (inputs, *[width] * (depth + 1), 1))
         self.hidden = tuple(hidden)
         self.slopes = tuple(PReLU() for _ in hidden)
         self.size = size

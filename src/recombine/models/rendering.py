@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models import convolution
 from recombine.models.layers import Kernel, PReLU, kernels
 from recombine.models.network import Network
@@ -31,8 +33,11 @@ class Rendering(Network):
     slopes: tuple[PReLU, ...]
 
     def __init__(self, size: int, *, rank: int | None = None, channels: int = 8, depth: int = 2, key: jax.Array):
-        rank = rank or size
-        first, last = jax.random.split(key)
+        rank = size if rank is None else rank
+        at_least_one(size=size, rank=rank, channels=channels)
+        if not isinstance(depth, int | np.integer) or depth < 0:
+            raise ValueError(f"depth must be a whole number from 0 on, got {depth!r}")
+        first, last = jax.random.split(one_key(key))
         drawn = jax.random.normal(first, (2, size, rank, 2 * size + 1))
         self.u, self.v = _unit(drawn[..., :size]), _unit(drawn[..., size:-1])
         self.lambdas = drawn[..., -1] * size**-0.5

@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine import device
+from recombine.core import at_least_one
 from recombine.kernels import relu_narrow, relu_wide
+from recombine.keys import one_key
 from recombine.models.layers import CUT, Linear
 from recombine.models.network import Network
 
@@ -26,9 +28,8 @@ class StudentMLP(Network):
     read_out: Linear
 
     def __init__(self, inputs: int, outputs: int, *, width: int = 1024, depth: int = 4, key: jax.Array):
-        if depth < 1:
-            raise ValueError(f"the student needs at least one hidden layer, got {depth}")
-        *hidden, self.read_out = _draw(key, list(pairwise((inputs, *[width] * depth, outputs))))
+        at_least_one(inputs=inputs, outputs=outputs, width=width, depth=depth)
+        *hidden, self.read_out = _draw(one_key(key), list(pairwise((inputs, *[width] * depth, outputs))))
         self.hidden = tuple(hidden)
 
     def __call__(self, x: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:

@@ -12,6 +12,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from recombine.core import at_least_one
+from recombine.keys import one_key
 from recombine.models import positions
 from recombine.models.layers import Linear, linears
 from recombine.models.network import Network
@@ -102,7 +104,8 @@ class TransformerDecoder(Network):
         place: Place = post_norm,
         key: jax.Array,
     ):
-        first, last, *keys = jax.random.split(key, depth + 2)
+        at_least_one(inputs=inputs, size=size, width=width, depth=depth, heads=heads)
+        first, last, *keys = jax.random.split(one_key(key), depth + 2)
         (self.embed,) = linears(first, (inputs, width))
         self.layers = tuple(Layer(width, heads, place, k) for k in keys)
         (self.read_out,) = linears(last, (width, 1))

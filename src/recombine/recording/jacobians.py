@@ -15,10 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import Model, UserError
+from recombine.core import Model, UserError, at_least_one
 from recombine.encodings.position import Encoding, require_smooth, width
 from recombine.measures.anova import ratio
 from recombine.measures.tuning import Tuning
+from recombine.models.network import answer_shapes
 
 OUTPUT = "output"
 """What the model's answer is called among its layers."""
@@ -69,9 +70,11 @@ def _each(
     members: list[Any], static: Any, encode: Encoding, size: int | tuple[int, int], keep: Sequence[str] | None
 ) -> list[dict[str, Geometry]]:
     require_smooth(encode)
-    sizes = tuple(int(n) for n in np.broadcast_to(size, 2))
-    if min(sizes) < 1:
-        raise ValueError(f"a grid needs at least one value of each part, got {sizes}")
+    sizes = size if isinstance(size, tuple | list) else (size, size)
+    if len(sizes) != 2:
+        raise ValueError(f"size is how many values both parts have, or a pair with one for each; got {size}")
+    at_least_one(**{f"size[{i}]": n for i, n in enumerate(sizes)})
+    sizes = int(sizes[0]), int(sizes[1])
     units = _units(eqx.combine(members[0], static), encode)
     kept = tuple(units if keep is None else keep)
     if unknown := [name for name in kept if name not in units]:
@@ -96,10 +99,11 @@ def _units(model: Model, encode: Encoding) -> dict[str, int]:
     def look(z: jax.Array) -> None:  # JAX sorts the dictionaries that it returns
         units.update({name: a.size for name, a in _layers(model, encode, z).items()})
 
+    inputs = 2 * width(encode)
     try:
+        answer_shapes(model, jax.ShapeDtypeStruct((inputs,), jnp.float32))
         jax.eval_shape(look, jax.ShapeDtypeStruct((2,), jnp.float32))
-    except TypeError as error:
-        inputs = 2 * width(encode)
+    except ValueError as error:
         hint = "of a population, take one network: run[i].model"
         raise ValueError(f"the model does not take two codes of together {inputs} numbers ({hint})") from error
     return units

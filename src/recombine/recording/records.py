@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import Model, Record, Task, UserError
-from recombine.models.network import answer_shapes, member_shapes
+from recombine.core import Model, Record, Task, UserError, as_combinations
+from recombine.keys import one_key
+from recombine.models.network import answer_shapes, example_shapes, member_shapes
 
 _AT_ONCE = 256  # examples computed together, to bound memory
 _FIELDS = ("z", "x", "y", "y_hat")
@@ -46,7 +47,7 @@ def _check_layers(models: Any, x: np.ndarray, keep: Sequence[str]) -> None:
         _, acts = answer_shapes(member_shapes(models), jax.ShapeDtypeStruct(x.shape[1:], x.dtype))
     except ValueError as error:
         raise ValueError(f"{error} (one network is asked by recombine.record, many by recombine.records)") from error
-    if isinstance(keep, str):
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
         raise UserError(f"keep is a sequence of names of layers: keep=({keep!r},)")
     if unknown := [name for name in keep if name not in acts]:
         raise UserError(f"the model has no layer {unknown[0]!r}; it has {', '.join(acts)}")
@@ -54,11 +55,12 @@ def _check_layers(models: Any, x: np.ndarray, keep: Sequence[str]) -> None:
 
 def truth(task: Task, combinations: np.ndarray, *, key: jax.Array) -> Record:
     """What a solver that never errs would leave behind."""
-    z = jnp.asarray(combinations)
-    if z.ndim != 2:
-        raise ValueError(f"combinations are rows over parts, as task.combinations[mask]; got shape {z.shape}")
-    x, y = jax.device_get(jax.jit(jax.vmap(task.sample))(z, jax.random.split(key, len(z))))
-    return Record(np.asarray(combinations), x, y, y)
+    example_shapes(task)
+    z, parts = as_combinations(combinations), task.combinations.shape[1]
+    if z.shape[1] != parts:
+        raise ValueError(f"a combination of {task.name} has {parts} parts, got rows of {z.shape[1]}")
+    x, y = jax.device_get(jax.jit(jax.vmap(task.sample))(jnp.asarray(z), jax.random.split(one_key(key), len(z))))
+    return Record(z, x, y, y)
 
 
 @partial(jax.jit, static_argnames=("static", "keep"))
@@ -86,6 +88,8 @@ def record_bytes(record: Record) -> bytes:
 
 def save_record(record: Record, path: Path | str) -> None:
     """Write a record as npz."""
+    if not isinstance(record, Record):
+        raise TypeError(f"record must be a recombine.Record, got a {type(record).__name__}")
     Path(path).write_bytes(record_bytes(record))
 
 
@@ -127,6 +131,9 @@ def load_model(like: Any, path: Path | str) -> Any:
     names = [name for name, _ in _named(like)]
     if set(names) != set(arrays):
         raise UserError(f"{path} holds other arrays than the model: {sorted(set(names) ^ set(arrays))[:4]}")
+    if other := [name for name, a in _named(like) if arrays[name].shape != a.shape]:
+        shapes = f"{arrays[other[0]].shape} in {path} and {dict(_named(like))[other[0]].shape} in the model"
+        raise UserError(f"{other[0]} has shape {shapes}")
     leaves, tree = jax.tree.flatten(like, is_leaf=eqx.is_array)
     fresh = iter(jnp.asarray(arrays[name]) for name in names)
     return jax.tree.unflatten(tree, [next(fresh) if eqx.is_array(a) else a for a in leaves])

@@ -12,7 +12,8 @@ from itertools import islice
 import jax
 import numpy as np
 
-from recombine.core import Split, UserError, as_mask
+from recombine.core import Split, UserError, as_combinations, as_mask
+from recombine.keys import one_key
 
 Support = Callable[[np.ndarray, float, jax.Array], np.ndarray]
 TRIES = 1000
@@ -106,8 +107,8 @@ def popular(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
     >>> popular(masks, 0.34, jax.random.key(0)).tolist()
     [False, True, True]
     """
-    train = np.zeros(len(masks), bool)
-    train[np.argsort(_ends(masks)[0], kind="stable")[: _count(masks, held_out)]] = True
+    train, count = np.zeros(len(as_combinations(masks)), bool), _count(masks, held_out)
+    train[np.argsort(_ends(masks)[0], kind="stable")[:count]] = True
     return train
 
 
@@ -120,7 +121,7 @@ def unpopular(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarray:
     >>> unpopular(masks, 0.34, jax.random.key(0)).tolist()
     [True, True, True, False, True, False]
     """
-    modules, count = masks.shape[1], _count(masks, held_out)
+    count, modules = _count(masks, held_out), masks.shape[1]
     last = _ends(masks)[1]
     needed = np.bincount(last, minlength=modules).cumsum() + np.arange(modules)[::-1]
     core = int(np.sum(needed <= count))
@@ -143,6 +144,7 @@ def disconnected(masks: np.ndarray, held_out: float, key: jax.Array) -> np.ndarr
     >>> disconnected(masks, 0.34, jax.random.key(0)).tolist()
     [True, True, False, True, False, True]
     """
+    _count(masks, held_out)  # refuses what is no share
     rng, (first, last) = _generator(key), _ends(masks)
     cuts = [(first < s) & (last >= s) for s in range(1, masks.shape[1] // 2 + 1)]
     across = max((a for a in cuts if a.mean() <= held_out), key=np.sum, default=cuts[0])
@@ -209,18 +211,19 @@ def apart(masks: np.ndarray) -> np.ndarray:
 
 
 def _generator(key: jax.Array) -> np.random.Generator:
-    return np.random.default_rng([*b"support", *np.asarray(jax.random.key_data(key)).ravel().tolist()])
+    return np.random.default_rng([*b"support", *np.asarray(jax.random.key_data(one_key(key))).ravel().tolist()])
 
 
 def _count(masks: np.ndarray, held_out: float) -> int:
     """How many masks are trained on."""
     if not 0 <= held_out < 1:
         raise ValueError(f"the held-out fraction must be in [0, 1), got {held_out}")
-    return len(masks) - int(held_out * len(masks))
+    return len(as_combinations(masks)) - int(held_out * len(masks))
 
 
 def _ends(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last active module of each mask."""
+    masks = as_combinations(masks)
     return np.argmax(masks, axis=1), masks.shape[1] - 1 - np.argmax(masks[:, ::-1], axis=1)
 
 

@@ -6,12 +6,14 @@ Liang, Qian, Ziyin, Fiete, "Compositional Generalization Requires More Than Dise
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import ABSENT, Task
+from recombine.core import ABSENT, Task, at_least_one
+from recombine.encodings.position import width
 
 
 def profile(v: jax.Array, size: int, sigma: float) -> jax.Array:
@@ -25,6 +27,10 @@ def bumps(size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float =
     The input is the code of x followed by the code of y. With `dark`, the bump is dark on white (1 - G).
     An absent part leaves its axis constant, so that (x, ABSENT) is a vertical stripe.
     """
+    at_least_one(size=size)
+    width(encode, jnp.int32)  # refuses what is no encoding
+    if not isinstance(sigma, Real) or not sigma > 0:
+        raise ValueError(f"sigma, the width of a bump, must be a number above 0, got {sigma!r}")
     x, y = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
 
     def sample(z: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:

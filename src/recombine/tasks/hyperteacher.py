@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import Task
-from recombine.encodings.tasks import TaskContext, TaskEncoding, generator, identity, seed_of
-from recombine.tasks.modules import Law, discrete, masks
+from recombine.core import Task, at_least_one
+from recombine.encodings.tasks import TaskContext, TaskEncoding, check_task_encoding, generator, identity, seed_of
+from recombine.tasks.modules import Law, check_law, discrete, masks
 
 _EXACT = jax.lax.Precision.HIGHEST  # accelerators may round products, but not the truth
 _CUT = 0.87962566103423978  # the standard deviation of a standard normal cut at +-2
@@ -130,8 +130,12 @@ def hyperteacher(
 
     An example is one task: x is (samples, code + inputs), y is (samples, outputs), and magnitudes are drawn anew.
     """
-    if teachers < 1 or not hidden:
-        raise ValueError(f"a hyperteacher has a teacher and a hidden layer, got {teachers} and {hidden}")
+    if not isinstance(hidden, tuple | list) or not hidden:
+        raise ValueError(f"hidden holds the width of each hidden layer, one or more: (16,); got {hidden!r}")
+    at_least_one(modules=modules, teachers=teachers, inputs=inputs, outputs=outputs, samples=samples)
+    at_least_one(**{f"hidden[{i}]": width for i, width in enumerate(hidden)})
+    check_task_encoding(encode)
+    check_law(law)
     sample = Teacher(
         modules, max_active, teachers, inputs, tuple(hidden), outputs, samples, law, encode, biases, seed_of(key)
     )

@@ -12,12 +12,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from recombine.core import at_least_one
+
 Law = Callable[[jax.Array, jax.Array], jax.Array]
 
 
 def masks(modules: int, max_active: int) -> np.ndarray:
     """All masks with 1 to `max_active` active modules, as rows of 0 and 1: fewer active first, then alphabetically."""
-    if not 1 <= max_active <= modules:
+    at_least_one(modules=modules, max_active=max_active)
+    if max_active > modules:
         raise ValueError(f"between 1 and {modules} of {modules} modules can be active, got {max_active}")
     active, found = np.empty((1, 0), np.int8), []
     for _ in range(max_active):
@@ -35,6 +38,12 @@ def _longer(active: np.ndarray, modules: int) -> np.ndarray:
     start = last + 1 - (np.cumsum(count) - count)
     added = np.repeat(start, count) + np.arange(count.sum())
     return np.column_stack([np.repeat(active, count, axis=0), added.astype(np.int8)])
+
+
+def check_law(law: Law) -> None:
+    """Refuse what is not a function."""
+    if not callable(law):
+        raise TypeError(f"law is a function of a mask and uniform numbers, such as discrete or khot; got {law!r}")
 
 
 def discrete(mask: jax.Array, u: jax.Array) -> jax.Array:

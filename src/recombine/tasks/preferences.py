@@ -14,9 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import Record, Task
-from recombine.encodings.tasks import TaskContext, TaskEncoding, generator, identity, seed_of
-from recombine.tasks.modules import Law, discrete, masks
+from recombine.core import Record, Task, at_least_one
+from recombine.encodings.tasks import TaskContext, TaskEncoding, check_task_encoding, generator, identity, seed_of
+from recombine.measures.pairs import filled
+from recombine.tasks.modules import Law, check_law, discrete, masks
 
 _MAP = ("#######", "#..#..#", "#..#..#", "##...##", "#..#..#", "#..#..#", "#######")
 _WALLS = np.array([[square == "#" for square in row] for row in _MAP])
@@ -117,8 +118,13 @@ def preferences(
     An example is one episode: each of its 8 steps has the code of z, then what is seen, divided by its root mean
     square. Magnitudes, objects and places are drawn anew each time.
     """
-    if worlds < 1 or not 0 < objects < len(CELLS):
-        raise ValueError(f"there is a world, and a cell for each object and the agent, got {worlds} and {objects}")
+    at_least_one(modules=modules, worlds=worlds, features=features, objects=objects)
+    if objects >= len(CELLS):
+        raise ValueError(f"objects and the agent have a cell each, and there are {len(CELLS)}, got {objects} objects")
+    check_task_encoding(encode)
+    check_law(law)
+    if not callable(observe):
+        raise TypeError(f"observe is a function of objects and agent, such as compact; got {observe!r}")
     if encode.shots:
         raise ValueError(f"{encode.name}: a walk has no examples to tell of")
     sample = Walks(modules, worlds, features, objects, law, encode, observe, seed_of(key))
@@ -184,5 +190,10 @@ def episode_accuracy(record: Record) -> float:
 
 
 def _right(record: Record) -> np.ndarray:
+    if filled(record).y.shape[1:] != (STEPS, 2) or record.y_hat.ndim != 3:
+        shapes = f"y {record.y.shape}, y_hat {record.y_hat.shape}"
+        raise ValueError(
+            f"walks were expected: y (examples, {STEPS}, 2) and y_hat (examples, {STEPS}, actions); {shapes}"
+        )
     finite = np.isfinite(record.y_hat).all(axis=-1)
     return finite & (record.y_hat.argmax(axis=-1) == record.y[..., 0])

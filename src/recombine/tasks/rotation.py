@@ -48,7 +48,7 @@ def rotate(picture: jax.Array, angle: jax.Array) -> jax.Array:
 def rotation(picture: np.ndarray | None = None) -> Task:
     """Every whole degree 0..359 of a picture, by default the drawn "4"; the input is (cos, sin) of the angle."""
     picture = np.asarray(drawn_four() if picture is None else picture, np.float32)
-    if picture.ndim != 2 or picture.shape[0] != picture.shape[1]:
+    if picture.ndim != 2 or picture.shape[0] != picture.shape[1] or not picture.size:
         raise ValueError(f"a picture to rotate is square, got shape {picture.shape}")
 
     def sample(z: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:

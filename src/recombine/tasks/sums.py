@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import Task
+from recombine.core import Task, at_least_one
 
 
 def values(x: jax.Array, parts: jax.Array | int) -> tuple[jax.Array, jax.Array]:
@@ -50,8 +50,9 @@ class Composition:
 
 def compositions(parts: Sequence[int] = (3,), steps: Sequence[int] = (1, 2, 3), *, points: int = 128) -> Task:
     """A combination (parts, steps) is one target; an example is so many points and their answers."""
-    if not parts or min(parts) < 1 or points < 1 or not set(steps) <= {1, 2, 3} or not steps:
-        raise ValueError(f"a target has a part, a point and 1 to 3 steps, got {parts}, {points} and {steps}")
+    at_least_one(points=points, **{f"parts[{i}]": part for i, part in enumerate(parts)})
+    if not parts or not set(steps) <= {1, 2, 3} or not steps:
+        raise ValueError(f"a target has a part and 1 to 3 steps, got {parts} and {steps}")
     rows = np.array([(p, k) for k in steps for p in parts], np.int16)
     return Task(f"compositions of {max(parts)} parts", rows, Composition(max(parts), points))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from inspect import signature
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Model, Split, Task
-from recombine.models.network import answer_shapes, member_shapes, squared_error
+from recombine.keys import check_seed
+from recombine.models.network import answer_shapes, example_shapes, member_shapes, squared_error
 from recombine.train.checkpoint import fingerprint, restored, saved
 from recombine.train.monitor import Monitor, Progress
 from recombine.train.optimizers import adamw, adamw_cosine, muon, unit_adam
@@ -30,11 +32,14 @@ POINTS_PER_CHUNK = 50
 
 def member_keys(seed: int, members: Sequence[int]) -> jax.Array:
     """One independent key for each member's number, whoever its neighbours are."""
-    if not np.ndim(members):
+    numbers = np.asarray(members)
+    if numbers.ndim != 1:
         raise TypeError(f"member_keys needs the number of each member: member_keys({seed}, range({members}))")
-    if len(members) and not np.issubdtype(np.asarray(members).dtype, np.integer):
-        raise TypeError(f"the numbers of members are whole, got {members}")
-    return jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(jnp.asarray(members))
+    if not len(numbers):
+        raise ValueError(f"there are no members: member_keys({seed}, range(8)) makes the keys of eight")
+    if not np.issubdtype(numbers.dtype, np.integer) or numbers.min() < 0:
+        raise TypeError(f"the numbers of members are whole, from 0 on; got {members}")
+    return jax.vmap(partial(jax.random.fold_in, jax.random.key(check_seed(seed))))(jnp.asarray(members))
 
 
 DIALS: Mapping[str, Any] = {"learning_rate": 1e-3, "weight_decay": 1e-2}
@@ -176,6 +181,7 @@ def _finite(params: Any) -> jax.Array:
 
 
 def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Given, Any, Program]:
+    x, y = example_shapes(task)
     if not isinstance(recipe, Recipe):
         raise TypeError(f"a recipe is a recombine.Recipe(steps=...), got {recipe!r}")
     _check_keys(keys)
@@ -184,21 +190,34 @@ def _prepare(task, split, make, keys, *, recipe, dials, start=None) -> tuple[Giv
         raise TypeError("a split is a recombine.Split: recombine.Split(task.combinations, mask)")
     if any(not np.array_equal(s.combinations, task.combinations) for s in {id(s): s for s in splits}.values()):
         raise ValueError(f"a split of {task.name} must be made from its own combinations")
-    rows, counts = zip(*map(_training_rows, splits), strict=True)
-    unknown = set(dials) - set(DIALS)
-    ours = getattr(recipe.optimiser, "func", recipe.optimiser) in (adamw, adamw_cosine, muon, unit_adam)
-    if unknown and recipe.penalty is None and ours:
-        raise ValueError(f"no dial is called {sorted(unknown)[0]!r}; there are {', '.join(DIALS)}")
     if len(splits) != len(keys):
         raise ValueError(f"{len(splits)} splits for {len(keys)} keys")
-    each = {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (len(keys),)) for name, v in (DIALS | dials).items()}
+    rows, counts = zip(*map(_training_rows, splits), strict=True)
+    each = _each_dial(dials, recipe, len(keys))
     _, lives = split_keys(keys)
     params, static = eqx.partition(initial_models(make, keys) if start is None else start, eqx.is_inexact_array)
     if any(len(a) != len(keys) for a in jax.tree.leaves(params)):
         raise ValueError(f"one network to start from for each of {len(keys)} keys was expected")
     given = Given(lives, jnp.asarray(np.stack(rows)), jnp.asarray(counts), each)
-    _check_answer(task, eqx.combine(params, static), recipe)
+    _check_answer(task, x, y, eqx.combine(params, static), recipe)
     return given, params, Program(task.sample, static, recipe)
+
+
+def _each_dial(dials: Mapping[str, Any], recipe: Recipe, members: int) -> dict[str, jax.Array]:
+    """Every dial as one number per member."""
+    if not isinstance(dials, Mapping):
+        raise TypeError(f'dials are numbers by name, {{"learning_rate": 1e-3}}; got {dials!r}')
+    unknown = set(dials) - set(DIALS)
+    ours = getattr(recipe.optimiser, "func", recipe.optimiser) in (adamw, adamw_cosine, muon, unit_adam)
+    if unknown and recipe.penalty is None and ours:
+        raise ValueError(f"no dial is called {sorted(unknown)[0]!r}; there are {', '.join(DIALS)}")
+    for name, value in dials.items():
+        found = np.asarray(value)
+        if found.dtype.kind in "OSU" or found.shape not in ((), (1,), (members,)) or np.isnan(found).any():
+            raise ValueError(f"the dial {name!r} is a number, or one for each of {members} networks; got {value!r}")
+        if name in DIALS and found.min() < 0:
+            raise ValueError(f"the dial {name!r} must not be negative, got {value!r}")
+    return {name: jnp.broadcast_to(jnp.asarray(v, jnp.float32), (members,)) for name, v in {**DIALS, **dials}.items()}
 
 
 def _check_keys(keys: jax.Array) -> None:
@@ -210,18 +229,34 @@ def _is_key(key: Any) -> bool:
     return isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
 
 
-def _check_answer(task: Task, models: Any, recipe: Recipe) -> None:
+def _check_answer(task: Task, x: Any, y: Any, models: Any, recipe: Recipe) -> None:
     """Refuse networks that cannot take the task's x, or whose answers do not have the shape of its y."""
-    x, y = jax.eval_shape(task.sample, jnp.asarray(task.combinations[0]), jax.random.key(0))
     y_hat, _ = answer_shapes(member_shapes(models), x)
     if recipe.loss is squared_error and y_hat.shape != y.shape:
         raise ValueError(f"the network answers with shape {y_hat.shape} where the y of {task.name} has shape {y.shape}")
+    if recipe.loss is not squared_error:
+        batches = [
+            jax.ShapeDtypeStruct((recipe.batch, *a.shape), kind) for a, kind in ((y_hat, jnp.float32), (y, y.dtype))
+        ]
+        if (found := jax.eval_shape(recipe.loss, *batches)).shape:
+            raise ValueError(f"the loss of a batch is one number, this one has shape {found.shape}: take its mean")
 
 
 def initial_models(make: Callable[[jax.Array], Model], keys: jax.Array) -> Any:
     """The networks, stacked, that a population of these keys starts from."""
     _check_keys(keys)
+    _check_make(make)
     return _initialize(make, split_keys(keys)[0])
+
+
+def _check_make(make: Callable[[jax.Array], Model]) -> None:
+    wanted = "make takes a random key and gives one network: lambda key: MLPDecoder(inputs, size, key=key)"
+    if isinstance(make, eqx.Module) or not callable(make):
+        raise TypeError(f"{wanted}; got a {type(make).__name__}")
+    try:
+        signature(make).bind(None)
+    except TypeError as error:
+        raise TypeError(f"{wanted}; this one cannot be called so: {error}") from error
 
 
 def split_keys(keys: jax.Array) -> jax.Array:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from math import inf, isnan
+from numbers import Real
 from typing import Any, Protocol
 
 import equinox as eqx
@@ -46,6 +48,15 @@ class Recipe:
         counts = self.steps, self.batch, self.chunks
         if not all(isinstance(n, int | np.integer) and n >= 1 for n in counts):
             raise ValueError(f"steps, batch and chunks are whole numbers of at least 1, got {counts}")
+        if not callable(self.optimiser):
+            raise TypeError(f"optimiser makes one of (dials, steps), as recombine.adamw does; got {self.optimiser!r}")
+        if not callable(self.loss):
+            raise TypeError(f"loss is a function of (y_hat, y) that gives a number, got {self.loss!r}")
+        if self.penalty is not None and not callable(self.penalty):
+            raise TypeError(f"penalty is a function, such as recombine.weighted(); got {self.penalty!r}")
+        levels = self.until if isinstance(self.until, tuple) else (inf if self.until is None else self.until,)
+        if not levels or not all(isinstance(level, Real) and not isnan(level) for level in levels):
+            raise ValueError(f"until is a loss, or a tuple of losses; got {self.until!r}")
 
     @property
     def chunk(self) -> int:
@@ -153,6 +164,10 @@ class Program:
 
     def start(self, params: Any, given: Given) -> State:
         optimiser = self.recipe.optimiser(given.dials, self.recipe.steps)
+        if not isinstance(optimiser, optax.GradientTransformation):
+            raise TypeError(
+                f"the optimiser of a recipe makes an optax transformation of (dials, steps), got {optimiser!r}"
+            )
         never = jnp.full((), -1, jnp.int32)
         if self.recipe.until is None:
             return State(params, optimiser.init(params), never)
