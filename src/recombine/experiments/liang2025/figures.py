@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MEMORISERS = ("superposition", "nearest memory")
 NOT_COMPOSING = ("blind", *MEMORISERS)
+NO_BUMPS = (*NOT_COMPOSING, "crosses")
+"""What draws no bump in its place; a cross is brightest there."""
 
 
 def peak_controls(column: str, wrong: Sequence[str], at_most: float) -> tuple[rc.Check, ...]:
@@ -88,6 +90,7 @@ WITHIN_ONE = Dots(
     "placed within 1 pixel",
     {"trained": "accuracy1_trained", "hole": "accuracy1_hole", "interior": "accuracy1_interior"},
 )
+BUMPS = Dots("bumps in place,\nnot crosses", {"hole (± 1)": "bumps1_hole", "interior": "bumps0_interior"})
 ERROR_RATIO = Dots(
     "log10 of squared error,\nhole over donut",
     {"hole / donut": lambda rows: np.log10(rows["mse_hole"] / rows["mse_donut"])},  # pyrefly: ignore
