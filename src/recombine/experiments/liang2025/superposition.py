@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import likeness, shared, stripes, superposition_claims
+from recombine.experiments.liang2025 import likeness, shared, stripes, superposition_claims, targets
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES
-from recombine.experiments.liang2025.superposition_claims import RATE
+from recombine.experiments.liang2025.superposition_claims import PERFECT_RATE, RATE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BUMP_CODE, RATE_CODE = "local bump", "rate"
+INITIAL = ("or_agreement", "and_agreement", "overlap_or_released")
+"""What each network's own initial weights read, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,20 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     z = task.combinations[rc.whole(task.combinations)]
     answers = rc.records(trained.model, task, z, key=rc.key(settings.seed, "test"))
     alone = [one_factor(settings, encode, trained[i].model) for i in range(len(rows))]
-    return [row | measured(settings, row, answers[i], alone[i]) for i, row in enumerate(rows)]
+    rows = [row | measured(settings, row, answers[i], alone[i]) for i, row in enumerate(rows)]
+    return shared.with_initial(rows, before_training(cell, task, encode), INITIAL)
+
+
+def before_training(cell: rc.Cell, task: rc.Task, encode: rc.Encoding) -> dict[int, dict]:
+    """By seed, which kernel the answers follow at its initial weights."""
+    settings, z = cell.settings, task.combinations[rc.whole(task.combinations)]
+    _, life = shared.data_and_train_keys(settings, cell.members)
+    born = rc.initial_models(shared.decoder(settings, settings.depth, encode), life)
+    answers = rc.records(born, task, z, key=rc.key(settings.seed, "test"))
+    region = rc.square(z, settings.low, settings.high)
+    inside = rc.interior(region, settings.rim)
+    found = [likeness.kernels(settings, shared.as_intensity(settings, a), inside, region.train) for a in answers]
+    return dict(zip(cell.members, found, strict=True))
 
 
 def one_factor(settings: Settings, encode: rc.Encoding, network) -> np.ndarray:
@@ -75,6 +90,14 @@ def one_factor(settings: Settings, encode: rc.Encoding, network) -> np.ndarray:
     return np.asarray(1.0 - pictures if settings.dark else pictures)
 
 
+def between(settings: Settings, known: np.ndarray) -> np.ndarray:
+    """What a perfect renderer draws for one plain number with the other averaged: a bump at the mean of the other."""
+    places, middle = np.arange(settings.size), known.mean(axis=0)
+    one = np.stack([places, np.full(settings.size, middle[1])], axis=1)
+    other = np.stack([np.full(settings.size, middle[0]), places], axis=1)
+    return np.stack([targets.joined(settings, z)[0] for z in (one, other)])
+
+
 def measured(settings: Settings, row: dict, answer: rc.Record, alone: np.ndarray) -> dict:
     """The scores of a network, or NaN if it diverged; its matrices are kept for the first seed alone."""
     if row["diverged_at"] >= 0:
@@ -85,7 +108,7 @@ def measured(settings: Settings, row: dict, answer: rc.Record, alone: np.ndarray
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The same measures on a perfect solver, a memoriser that superposes in the hole, one fixed answer, no training."""
+    """The same measures on perfect solvers, a memoriser that superposes in the hole, one fixed answer, no training."""
     truth = shared.as_intensity(settings, shared.truth(settings))
     region = rc.square(truth.z, settings.low, settings.high)
     shown = shared.example_cells(rc.interior(region, settings.rim))
@@ -95,6 +118,7 @@ def controls(settings: Settings) -> list[dict]:
         "perfect": (truth, by_factor),
         "superposition": (truth.answering(np.where(region.train[:, None, None], truth.y, sums)), by_factor),
         "blind": (rc.blind(truth, int(shown[1])), np.broadcast_to(truth.y[shown[1]], by_factor.shape)),
+        PERFECT_RATE: (truth, between(settings, truth.z[region.train])),
     }
     for code in (BUMP_CODE, RATE_CODE):
         encode = encoding(settings, code)
