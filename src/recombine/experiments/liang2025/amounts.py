@@ -243,5 +243,9 @@ def figure(settings: Settings, table: pd.DataFrame):
         for n in settings.bumps
     }
     return figures.figure(
-        settings, table, columns, good=list(columns), dots=(figures.WITHIN_ONE, figures.BUMPS, LIKENESS, figures.HOLE_ERROR)
+        settings,
+        table,
+        columns,
+        good=list(columns),
+        dots=(figures.WITHIN_ONE, figures.BUMPS, LIKENESS, figures.HOLE_ERROR),
     )

@@ -83,7 +83,7 @@ def artefacts(settings: Settings, answer: rc.Record) -> dict:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Known solvers and noise, by how many of their answers have several bumps, and each code at its initial weights."""
+    """Known solvers and noise, by how many answers have several bumps, and each code at its initial weights."""
     truth = shared.truth(settings)
     sums = rc.superposition(shared.as_intensity(settings, truth), rc.square(truth.z, settings.low, settings.high).train)
     faint = truth.y + rc.rng(settings.seed, "noise").normal(scale=FAINTEST / 4, size=truth.y.shape)

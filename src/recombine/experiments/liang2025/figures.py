@@ -53,6 +53,21 @@ def layer(column: str, place: int, **where: Any):
     return lambda t: rc.by_seed(t, column, **where).apply(lambda values: values[place])
 
 
+def learnt_layer(column: str, place: int, **where: Any):
+    """The effect of a claim: a measure of one layer less what the network's own initial weights read there, by seed."""
+    now, before = layer(column, place, **where), layer(f"initial_{column}", place, **where)
+    return lambda t: now(t) - before(t)
+
+
+CLOSE = 0.05
+"""Of a blank picture's error: a network that errs by less on what it was shown has learnt it, for its geometry."""
+
+
+def close(at_most: float = CLOSE, **where: Any):
+    """By seed, whether networks err on what they were shown by less than this share of a blank picture's error."""
+    return rc.fitted("nmse_trained", at_most=at_most, **where)
+
+
 def output_of(table: pd.DataFrame, system: str, column: str) -> float:
     """What a measure of layers reads on the output of a system whose answer is known."""
     return float(layer(column, -1, system=system)(table).iloc[0])

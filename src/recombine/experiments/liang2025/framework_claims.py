@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures
+
 KINDS = ("bright", "dark", "cross", "OR", "slanted")
 """Those of `tasks/conjunctions.py`, which waits for JAX."""
 BRIGHT_ALONE, DARK_ALONE, DONUT = "bright, stripes alone", "dark, stripes alone", "dark, whole donut"
@@ -35,6 +36,7 @@ KERNELS = (
     ),
 )
 SUMS = (rc.Check("PF of kernels that are sums", lambda t: rc.by_seed(t, "pf", system="sum").min(), at_least=0.999),)
+
 
 def over_targets(column: str, error: str, system: str = "network"):
     """By seed, the rank correlation over the five targets of a property with an error in the hole."""
