@@ -242,10 +242,5 @@ def figure(settings: Settings, table: pd.DataFrame):
         f"stripes + {n} bumps\n({n / settings.outside:.0%} of the donut)": rc.pick(table, bumps=n)
         for n in settings.bumps
     }
-    return figures.figure(
-        settings,
-        table,
-        columns,
-        good=list(columns),
-        dots=(figures.WITHIN_ONE, figures.BUMPS, LIKENESS, figures.HOLE_ERROR),
-    )
+    dots = (figures.WITHIN_ONE, figures.BUMPS, LIKENESS, figures.HOLE_ERROR)
+    return figures.figure(settings, table, columns, good=list(columns), dots=dots)
