@@ -43,9 +43,9 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=40)
-LAPTOP = Settings(seeds=10, batch=16, cosine=False)
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "learning_rate": 1e-3, "cosine": False}
-GPU = Settings(seeds=12, block=12, seed=1, bumps=(0, 10, 200), steps=3150, **FULL)
+LAPTOP = Settings(seeds=10, batch=16)
+FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "learning_rate": 1e-3, "seed": 1}
+GPU = Settings(seeds=12, block=12, bumps=(0, 10, 200), steps=3150, **FULL)
 PAPER = Settings(seeds=20, block=5, bumps=(0, 5, 10, 25, 50, 100, 200, 495), steps=3150, **FULL)
 FEWER = {"seeds": lambda s: min(s.seeds, 6), "bumps": lambda s: (0, s.bumps[1], s.bumps[-1])}
 """A variant has no more networks than it needs."""

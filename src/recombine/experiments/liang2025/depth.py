@@ -37,7 +37,7 @@ class Settings(shared.HoleSettings):
     """channels of the convolutional decoders"""
     mlp_width: int = 256
     """units of a hidden layer of the MLPs"""
-    steps: int = 1000
+    steps: int = 2000
     """updates of each convolutional decoder"""
     mlp_steps: int = 4000
     """updates of an MLP that is trained until it fits; its learning rate falls along a cosine"""
@@ -64,8 +64,8 @@ _TINY = {"size": 8, "low": 2, "high": 5, "rim": 1, "width": 4, "mlp_width": 8, "
 QUICK = Settings(seeds=2, cnn_depths=(2,), mlp_depths=(3,), mlp_steps=20, released_steps=10, **_TINY)
 LAPTOP = Settings(seeds=8, block=8, batch=16)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "learning_rate": 1e-3, "mlp_learning_rate": 1e-3}
-RELEASE = {"steps": 3150, "released_steps": 1260, "cosine": False}
-GPU = Settings(seeds=8, block=8, mlp_steps=20_000, cnn_depths=(2, 4, 6, 10), mlp_depths=(3, 5, 7), **RELEASE, **FULL)
+RELEASE = {"steps": 3150, "released_steps": 1260, "seed": 1}
+GPU = Settings(seeds=20, block=10, mlp_steps=20_000, cnn_depths=(2, 4, 6, 10), mlp_depths=(3, 5, 7), **RELEASE, **FULL)
 _EVERY = {"cnn_depths": tuple(range(2, 11)), "mlp_depths": tuple(range(3, 8))}
 PAPER = Settings(seeds=20, block=10, mlp_steps=50_000, **_EVERY, **RELEASE, **FULL)
 VARIANTS = (

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(StripeSettings):
-    steps: int = 800
+    steps: int = 1200
     """updates of each network"""
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=4, steps=40)
 LAPTOP = Settings(dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
-AS_RELEASED = {"steps": 3125, "learning_rate": 1e-3, "cosine": False}
+AS_RELEASED = {"steps": 3125, "learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=42, block=21, **AS_RELEASED, **FULL)
 PAPER = Settings(seeds=50, block=10, **AS_RELEASED, **FULL)
 SHOWN = {

@@ -29,7 +29,7 @@ SLOW = 0.2
 class Settings(shared.SmallSettings):
     depths: tuple[int, ...] = (2, 4)
     """depths of the decoder, shallow ones first"""
-    steps: int = 600
+    steps: int = 1200
     """updates of each network"""
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class Settings(shared.SmallSettings):
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depths=(2, 3), steps=20)
 LAPTOP = Settings(dark=True)
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "cosine": False}
+FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=8, block=8, depths=(2, 4, 8), steps=3125, **FULL)
 PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3125, **FULL)
 

@@ -64,9 +64,9 @@ class Settings(Seeded):
 
 QUICK = Settings(seeds=2, width=8, depth=1, steps=20, cnn_width=4, cnn_steps=20)
 LAPTOP = Settings()
-_CNN = {"cnn_width": 64, "cnn_learning_rate": 1e-3}
-GPU = Settings(seeds=10, block=10, width=512, steps=10_000, cnn_steps=5000, **_CNN)
-PAPER = Settings(seeds=20, width=512, steps=10_000, cnn_width=128, cnn_steps=5000, cnn_learning_rate=1e-3)
+_FULL = {"seed": 1, "width": 512, "steps": 10_000, "cnn_steps": 5000, "cnn_learning_rate": 1e-3}
+GPU = Settings(seeds=10, block=10, cnn_width=64, **_FULL)
+PAPER = Settings(seeds=20, cnn_width=128, **_FULL)
 CNN, MLP = "CNN", "MLP"
 
 

@@ -38,7 +38,7 @@ class HoleSettings(Seeded):
     """updates of each network"""
     learning_rate: float = 1e-3
     """AdamW's learning rate"""
-    cosine: bool = True
+    cosine: bool = False
     """let the learning rate fall to zero along a cosine"""
     weight_decay: float = 1e-2
     """AdamW's weight decay"""

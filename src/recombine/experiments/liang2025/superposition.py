@@ -27,15 +27,16 @@ INITIAL = ("or_agreement", "and_agreement", "overlap_or_released")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(stripes.Settings):
-    steps: int = 800
+    steps: int = 1200
     """updates of each network"""
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=4, steps=40)
 LAPTOP = Settings(dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
-GPU = Settings(seeds=12, block=12, steps=3125, learning_rate=1e-3, cosine=False, **FULL)
-PAPER = Settings(seeds=20, block=10, steps=12500, learning_rate=1e-3, cosine=False, **FULL)
+AS_RELEASED = {"steps": 12_500, "learning_rate": 1e-3, "seed": 1}
+GPU = Settings(seeds=12, block=12, **AS_RELEASED, **FULL)
+PAPER = Settings(seeds=20, block=10, **AS_RELEASED, **FULL)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:

@@ -33,7 +33,7 @@ class Settings(AmountSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=20)
-LAPTOP = Settings(seeds=10, batch=16, cosine=False)
+LAPTOP = Settings(seeds=10, batch=16)
 GPU = Settings(seeds=12, block=12, bumps=(0, 50, 100), steps=3150, **FULL)
 PAPER = Settings(seeds=20, block=10, bumps=(0, 50, 100), steps=3150, **FULL)
 MEASURES = ("stripe_share", "bump_share")
