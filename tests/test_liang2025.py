@@ -58,7 +58,7 @@ def test_numbers_beyond_the_sizes_tried_are_bounds_and_too_many_of_them_decide_n
     known = (("network", "bumps", 3), ("memoriser", "bumps", 2), ("composer", "stripes", 1))
     cubic = next(c for c in efficiency.CLAIMS if c.name.startswith("bumps alone need about N^3"))
 
-    def judged(bounds: int) -> rc.Verdict:
+    def judged(bounds: int):
         rows = [
             {"system": system, "condition": kind, "side": side, "seed": seed, "needed_box_1": float(side**power)}
             | {"beyond_box_1": float(system == "network" and side == 16 and seed < bounds)}
