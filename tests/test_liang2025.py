@@ -239,9 +239,10 @@ def test_crosses_are_like_crosses_and_bumps_like_bumps():
 
 def test_a_cross_is_in_place_and_no_bump():
     """Stripes and bumps are claimed by what crosses, which are brightest at the right place, do not have."""
-    rows = pd.DataFrame(shared.controls(stripes.QUICK)).set_index("system")
-    assert rows.loc["crosses", ["accuracy1_hole", "bumps1_hole", "bumps0_interior"]].to_list() == [1.0, 0.0, 0.0]
-    assert rows.loc["perfect", ["accuracy1_hole", "bumps1_hole", "bumps0_interior"]].to_list() == [1.0, 1.0, 1.0]
+    rows = {row["system"]: row for row in shared.controls(stripes.QUICK)}
+    read = {name: [rows[name][c] for c in ("accuracy1_hole", "bumps1_hole", "bumps0_interior")] for name in rows}
+    assert read["crosses"] == [1.0, 0.0, 0.0]
+    assert read["perfect"] == [1.0, 1.0, 1.0]
     blank = shared.truth(QUICK).answering(np.ones((64, 8, 8)))  # dark on white
     assert shared.measures(QUICK, blank, np.ones(64, bool))["nmse_trained"] == pytest.approx(1.0)
 

@@ -44,9 +44,8 @@ class Settings(shared.SmallSettings):
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, steps=20, mixings=2)
 LAPTOP = Settings()
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "learning_rate": 1e-3}
-FULL |= {"seed": 1}
-GPU = Settings(seeds=8, block=8, steps=3125, **FULL)
-PAPER = Settings(seeds=20, block=10, steps=12_500, **FULL)
+GPU = Settings(seed=1, seeds=8, block=8, steps=3125, **FULL)
+PAPER = Settings(seed=1, seeds=20, block=10, steps=12_500, **FULL)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:

@@ -55,7 +55,7 @@ def pairs_fit(kind: str):
 
     def learnt(rows: pd.DataFrame) -> pd.Series:
         found = figures.close()(rows)
-        return found.where(False, 1.0) if (rows["condition"] == SHORT).all() else found
+        return found.where(found.isna(), 1.0) if (rows["condition"] == SHORT).all() else found
 
     return (by_pair(kind, learnt, np.minimum),)
 

@@ -48,9 +48,9 @@ class Settings(shared.SmallSettings):
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, steps=20)
 LAPTOP = Settings(batch=16, dark=True, steps=1000)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "learning_rate": 1e-3}
-FULL |= {"seed": 1, "steps": 3125}
-GPU = Settings(seeds=24, block=12, **FULL)
-PAPER = Settings(seeds=24, block=12, codes=tuple(CODES), **FULL)
+AS_RELEASED = {"seed": 1, "steps": 3125}
+GPU = Settings(seeds=24, block=12, **AS_RELEASED, **FULL)
+PAPER = Settings(seeds=24, block=12, codes=tuple(CODES), **AS_RELEASED, **FULL)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:

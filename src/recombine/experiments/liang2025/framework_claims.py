@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import recombine as rc
 from recombine.experiments.liang2025 import figures
 
@@ -43,12 +45,15 @@ def over_targets(column: str, error: str, system: str = "network"):
     return rc.correlation_by_seed(column, error, lambda t: rc.pick(t, condition=list(KINDS), system=system))
 
 
-def of_targets(name: str, says: str, source: str, column: str, **bounds: float) -> tuple[rc.Claim, rc.Claim]:
+def of_targets(
+    name: str, says: str, source: str, column: str, *, above: float | None = None, below: float | None = None
+) -> tuple[rc.Claim, rc.Claim]:
     """A claim on plain errors, and the same where an error counts as a share of the mean picture's."""
     plain = rc.Check(
         "the rank correlation with the error of the mean picture",
         lambda t: over_targets(column, "mse_interior", "mean picture")(t).iloc[0],
-        *((-0.5, float("inf")) if "below" in bounds else (-float("inf"), 0.5)),
+        at_least=-inf if below is None else below,
+        at_most=inf if above is None else above,
     )
 
     def claim(ends: str, error: str, unit: str, more: tuple[rc.Check, ...]) -> rc.Claim:
@@ -60,7 +65,8 @@ def of_targets(name: str, says: str, source: str, column: str, **bounds: float) 
             unit=f"rank correlation of {unit}, over five targets",
             fits=learnt(*KINDS),
             controls=(*ERRORS, *more),
-            **bounds,
+            above=above,
+            below=below,
         )
 
     what = {"exact_rank": "R*", "target_additive": "the additive share"}[column]
