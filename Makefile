@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	touch $@
 
 demo: .venv/ready ## both first experiments, small: two verdict tables and two figures, one to two minutes of computing
-	$(BIN)/recombine run liang2025/failure liang2025/stripes --seeds 5 --width 16 --steps 900 --no-cosine --out demo
+	$(BIN)/recombine run liang2025/failure liang2025/stripes --seeds 5 --width 16 --steps 900 --out demo
 
 test: .venv/dev ## the whole suite but the slow part
 	$(BIN)/python -m pytest -n 2

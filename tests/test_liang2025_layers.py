@@ -40,6 +40,7 @@ class Scaled(eqx.Module):
 
 
 Z = np.array([(x, y) for x in range(8) for y in range(8)])
+STILL = {"learning_rate": 0.0, "weight_decay": 0.0}
 
 
 def pictures(values: np.ndarray) -> rc.Record:
@@ -152,6 +153,71 @@ def test_artefacts_are_counted_where_they_are():
     assert regions(np.zeros((1, 4, 4))).tolist() == [0]
 
 
+def test_faint_ripples_are_no_bumps():
+    settings = replace(encodings.QUICK, dark=False)
+    truth = shared.truth(settings)
+    ripples = truth.answering(np.random.default_rng(0).normal(scale=0.05, size=truth.y.shape))
+    assert encodings.artefacts(settings, ripples) == {"several_donut": 0.0, "several_interior": 0.0}
+
+
+def test_right_places_at_the_wrong_grade_gain_nothing_over_ignoring_it():
+    rows = {row["system"]: row for row in blocks.controls(blocks.QUICK)[:4]}
+    assert rows["grade-blind"]["grade_gain"] == pytest.approx(0.0)
+    assert rows["grade-blind"]["accuracy0_interior"] == 1.0
+    assert rows["blind"]["grade_gain"] < 0
+    assert rows["perfect"]["grade_gain"] > 5
+
+
+def test_what_a_perfect_renderer_of_numbers_reads_as_a_sum_does_not_count():
+    """The mean of a plain number is a place, so that the sum of its one-factor answers has bumps near the truth."""
+    rows = pd.DataFrame(superposition.controls(superposition.LAPTOP)).assign(variant="primary")
+    name = superposition.superposition_claims.PERFECT_RATE
+    networks = rows[rows["system"] == name].assign(system="network", condition=superposition.RATE)
+    claim = next(c for c in superposition.CLAIMS if c.name.startswith("with plain numbers the failure is a sum of the"))
+    by_itself = networks["r_code"] - networks["r_code_shuffled"]
+    assert by_itself.iloc[0] > 0.1
+    assert claim.effect(pd.concat([rows, networks])).to_list() == pytest.approx([0.0])
+
+
+def test_one_answer_to_all_is_no_sum_of_memories_and_no_truth():
+    rows = pd.DataFrame(superposition.controls(superposition.LAPTOP))
+    networks = rows[rows["system"] == "blind"].assign(system="network", condition=superposition.DONUT)
+    claim = next(c for c in superposition.CLAIMS if c.name == "the failing network does not draw the truth")
+    assert claim.effect(pd.concat([rows, networks])).to_list() == pytest.approx([0.0])
+
+
+def test_targets_are_ranked_by_plain_errors_first():
+    """Errors that are equal shares of the mean picture's rank as the mean picture does, and not as composing does."""
+    rows = pd.DataFrame(framework.controls(framework.QUICK))
+    networks = rows[rows["system"] == "mean picture"].assign(system="network", loss=0.0)
+    table = pd.concat([rows, networks])
+    plain, shares = (c for c in framework.CLAIMS if c.name.startswith("additive targets"))
+    assert plain.effect(table).iloc[0] > 0.5
+    assert "mean picture" in shares.name
+
+
+def test_the_two_definitions_of_a_factorised_kernel_contradict_each_other():
+    """By eq. 30 the AND kernel, one product, is factorised and OR is not; by A.5 OR is, more than AND."""
+    for size in (4, 8, 16):
+        rows = {row["system"]: row for row in targets.known_kernels(size, 1.0)}
+        assert rows["AND"]["schmidt_rank"] == pytest.approx(1.0) < rows["OR"]["schmidt_rank"]
+        assert rows["AND"]["pf"] < rows["OR"]["pf"]
+
+
+def test_networks_are_set_against_their_own_start():
+    cell = rates.cells(rates.QUICK)[0]
+    make = shared.decoder(rates.QUICK, cell.depth, rates.encoding(rates.QUICK, cell.code))
+    keys = rc.member_keys(rates.QUICK.seed, cell.members)
+    task = shared.grid(rates.QUICK, rates.encoding(rates.QUICK, cell.code))
+    born = shared.starts(make, keys)
+    still = rc.population(task, shared.donut(rates.QUICK, task), make, keys, rc.Recipe(1), dials=STILL)
+    now, before = (surfaces.of_network(rates.QUICK, task, m, cell.depth + 1) for m in (still[1].model, born[1]))
+    assert now["hole_depth"] == pytest.approx(before["hole_depth"], abs=1e-4)
+    rows = [{"seed": seed} for seed in (1, 0, 1)]
+    found = shared.with_initial(rows, {0: {"a": 5}, 1: {"a": 7}}, ["a"])
+    assert [row["initial_a"] for row in found] == [7, 5, 7]
+
+
 def test_a_rate_code_has_one_number_and_no_flag():
     for encode in (encodings.CODES["rate"](encodings.QUICK), rates.encoding(rates.QUICK, rates.RATE)):
         assert encode.size == 1
@@ -162,7 +228,7 @@ def test_the_drop_of_a_shallow_network_is_set_against_a_deep_one_and_against_bum
     lost = {(rates.RATE, 2): 0.4, (rates.RATE, 4): 0.4, (rates.BUMP, 2): 0.1, (rates.BUMP, 4): 0.0}
     rows = [
         {"system": "network", "condition": code, "depth": float(depth), "seed": seed, "accuracy1_donut": 1.0}
-        | {"factorisation": [1.0, 1.0 - fall, 0.0]}
+        | {"factorisation": [1.0, 1.0 - fall, 0.0], "initial_factorisation": [1.0, 1.0, 0.0], "nmse_trained": 0.04}
         for (code, depth), fall in lost.items()
         for seed in range(3)
     ]

@@ -52,15 +52,17 @@ def peak_map(record: Record) -> np.ndarray:
     return over_pairs(record, misplacement(record))
 
 
-def regions(pictures: np.ndarray, level: float = 0.5) -> np.ndarray:
+def regions(pictures: np.ndarray, level: float = 0.5, floor: float = 0.0) -> np.ndarray:
     """How many separate regions of each picture lie above `level` times its maximum: one bump is one region.
 
-    Pixels that touch at a corner belong together.
+    Pixels that touch at a corner belong together. What does not exceed `floor` is no bump, however faint the picture.
 
     >>> regions(np.array([[[9, 0, 8]], [[9, 8, 0]]])).tolist()
     [2, 1]
+    >>> regions(np.array([[[9, 0, 8]], [[3, 0, 2]]]), floor=4).tolist()
+    [2, 0]
     """
     from scipy.ndimage import label
 
-    above = [picture > level * picture.max() for picture in pictures]
+    above = [picture > max(level * picture.max(), floor) for picture in pictures]
     return np.array([label(one, np.ones((3, 3)))[1] for one in above])

@@ -43,6 +43,11 @@ def mixtures(truth: np.ndarray, low: int, high: int) -> np.ndarray:
     return (1 - share) * truth[low] + share * truth[high]
 
 
+def nearer_edges(truth: np.ndarray, low: int, high: int) -> np.ndarray:
+    """For every angle the picture at the nearer edge of the gap."""
+    return np.where((np.arange(360) < (low + high) / 2)[:, None, None], truth[low], truth[high])
+
+
 def draw(axes, rows: pd.DataFrame, low: int, high: int) -> None:
     """Error and speed by angle, and one dot per network."""
     plots = rc.plots
@@ -56,7 +61,8 @@ def draw(axes, rows: pd.DataFrame, low: int, high: int) -> None:
         axes[2].semilogy([place] * len(rows), rows[column], "o", color=plots.BAD, alpha=0.75, markersize=4)
     axes[2].set_xticks((0, 1), ("seen", "gap"))
     axes[2].set(xlim=(-0.6, 1.6), title="error at the angles\n(one dot per network)")
-    groups = {"mixture": rows["r_mixture"].to_numpy(), "truth": rows["r_truth"].to_numpy()}
+    columns = {"mixture": "r_mixture", "nearer\nedge": "r_edge", "truth": "r_truth"}
+    groups = {name: rows[column].to_numpy() for name, column in columns.items()}
     plots.dots(axes[3], groups, colour=plots.BAD)
     axes[3].set_title("correlation in mid-gap with")
     plots.dots(axes[4], {"gap less seen": rows["gap_speed"].to_numpy()}, colour=plots.BAD)

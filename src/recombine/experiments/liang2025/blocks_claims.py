@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log10
+
 import recombine as rc
 from recombine.experiments.liang2025 import figures
 
@@ -10,6 +12,11 @@ REVERSIBLE, IRREVERSIBLE = ("rotated", "rotated and bent"), ("pooled", "saturate
 
 FIRST, OTHERS = "share xy | grade", ("x grade | y", "y grade | x")
 PLACED = figures.peak_controls("accuracy0_interior", ("blind",), at_most=0.1)
+GRADED = (
+    rc.reads("perfect", "grade_gain", at_least=1.0),
+    rc.reads("grade-blind", "grade_gain", at_most=0.1),
+    rc.reads("blind", "grade_gain", at_most=0.1),
+)
 VACUOUS = (
     rc.reads("blind", "factorised", at_most=0.0),
     rc.Check(
@@ -20,6 +27,12 @@ VACUOUS = (
 
 def fits(*conditions: str):
     return (rc.fitted("accuracy0_donut", at_least=0.95, condition=list(conditions)),)
+
+
+def beyond_picture(other: str):
+    """How much more blocks of position and grade explain than other blocks, less the same of the true pictures."""
+    layer = figures.minus(FIRST, f"share {other}", condition=TOP)
+    return lambda t: layer(t) - (rc.control(t, "perfect", FIRST) - rc.control(t, "perfect", f"share {other}"))
 
 
 def mixing(name: str, says: str, systems: tuple[str, ...], *, still: bool) -> rc.Claim:
@@ -43,9 +56,20 @@ def mixing(name: str, says: str, systems: tuple[str, ...], *, still: bool) -> rc
 
 STATED = (
     rc.Claim(
-        "a decoder that cannot join x and y joins position and grade",
-        "A decoder that fails where a hole of positions was never shown places the same bumps, at a grade at which they"
-        " were never shown, once it has seen the positions at others.",
+        "a decoder joins position and grade",
+        "Asked for positions at a grade at which it never saw them, a decoder that saw them at others errs less than a"
+        " third as much as a right answer at the grade below would.",
+        "A.3: partial factorisation of (x, y) and a third factor",
+        effect=rc.value("grade_gain", condition=TOP),
+        above=log10(3),
+        unit="log10 of the error of the grade below over that of the answers, top grade, interior",
+        fits=fits(TOP),
+        controls=GRADED,
+    ),
+    rc.Claim(
+        "a decoder that joins position and grade does not join x and y",
+        "A decoder places bumps at the top grade in the hole if it saw their positions at other grades, and fails if it"
+        " saw them at none.",
         "A.3: partial factorisation of (x, y) and a third factor",
         effect=rc.difference("accuracy0_interior", TOP, EVERY),
         above=0.5,
@@ -54,13 +78,13 @@ STATED = (
         controls=PLACED,
     ),
     rc.Claim(
-        "the last hidden layer keeps the grade apart rather than x or y (ours)",
+        "the last hidden layer keeps the grade apart more than the picture does (ours)",
         "More of the last hidden layer is a sum of a part for the position and one for the grade than of any other two"
-        " blocks.",
+        " blocks, beyond what is so in the true pictures.",
         "ours, with the linear test of A.2 on blocks as in A.3",
-        effect=rc.each({name: figures.minus(FIRST, f"share {name}", condition=TOP) for name in OTHERS}),
+        effect=rc.each({name: beyond_picture(name) for name in OTHERS}),
         above=0.1,
-        unit="additive share of the blocks (x, y) and grade, minus that of other blocks",
+        unit="additive share of (x, y) and grade minus that of other blocks, last hidden layer minus picture",
         fits=fits(TOP),
         controls=(
             rc.reads("(x, grade) apart from y", "share x grade | y", at_least=0.999),

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025.shared import HoleSettings
+from recombine.measures.peak import misplacement
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from recombine.experiments.liang2025.shared import HoleSettings
+
+MORE = 0.1
+"""An answer is a bump if its correlation with the bump exceeds that with the cross by this, of .4 that a bump has."""
 
 
 def likeness(settings: HoleSettings, answer: rc.Record) -> dict[str, float]:
@@ -20,6 +25,13 @@ def likeness(settings: HoleSettings, answer: rc.Record) -> dict[str, float]:
         "r_truth": float(np.mean(rc.pearson(inside.y_hat, inside.y))),
         "r_cross": float(np.mean(rc.pearson(inside.y_hat, crosses(settings, inside.z)))),
     }
+
+
+def bumps_placed(settings: HoleSettings, answer: rc.Record, tolerance: int) -> float:
+    """The share of answers with a peak within `tolerance` pixels that are bumps; a cross has its peak there, too."""
+    drawn = np.where(np.isfinite(answer.y_hat), answer.y_hat, 0.0)  # a network that diverged draws nothing
+    away = rc.pearson(drawn, answer.y) - rc.pearson(drawn, crosses(settings, answer.z))
+    return float(np.mean((misplacement(answer) <= tolerance) & (away > MORE)))
 
 
 def crosses(settings: HoleSettings, z: np.ndarray) -> np.ndarray:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from math import log10
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import pictures_needed as needed
 from recombine.experiments.liang2025.pictures_needed import BUMPS, OUTSIDE, PRIMARY, RULERS, STRIPES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEMORISER, COMPOSER = "memoriser", "composer"
 
@@ -24,8 +28,28 @@ def on_largest(kind: str):
 
 
 def reads(system: str, kind: str, low: float, high: float, ruler: str) -> rc.Check:
-    says = f"the exponent of the control {system} by the ruler {ruler}"
-    return rc.Check(says, lambda t: float(power(kind, ruler, system)(t).iloc[0]), low, high)
+    """A control must read the exponent that is known of it, from numbers none of which is a bound."""
+
+    def value(table: pd.DataFrame) -> float:
+        bound = needed.censored(rc.pick(table, condition=kind, system=system), ruler).to_numpy().any()
+        return float("nan") if bound else float(power(kind, ruler, system)(table).iloc[0])
+
+    return rc.Check(f"the exponent of the control {system} by the ruler {ruler}", value, low, high)
+
+
+def beyond(ruler: str, *kinds: str, largest: bool = False):
+    """No verdict where more than a tenth of the numbers needed lie beyond the sizes tried: they are bounds."""
+
+    def found(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
+        each = [needed.censored(rc.pick(table, condition=kind), ruler) for kind in kinds]
+        bounds = np.concatenate([one.to_numpy()[:, -1 if largest else 0 :].ravel() for one in each])
+        why = f"{bounds.sum()} of {bounds.size} numbers needed lie beyond the sizes tried"
+        return {"": ("undecided", why)} if bounds.mean() > MAX_BOUNDS else {}
+
+    return found
+
+
+MAX_BOUNDS = 0.1
 
 
 def claim(name: str, says: str, ruler: str = PRIMARY, **judged) -> rc.Claim:
@@ -49,6 +73,7 @@ def cubic(ruler: str) -> rc.Claim:
         above=2.5,
         below=3.5,
         unit="exponent of the bumps needed over the side",
+        unsettled=beyond(ruler, BUMPS),
     )
 
 
@@ -61,6 +86,7 @@ STATED = (
         above=0.5,
         below=1.5,
         unit="exponent of the stripes needed over the side",
+        unsettled=beyond(PRIMARY, STRIPES),
     ),
     claim(
         "bumps needed grow with a larger power of N than stripes",
@@ -68,6 +94,7 @@ STATED = (
         effect=lambda t: power(BUMPS)(t) - power(STRIPES)(t),
         above=0.5,
         unit="exponent of bumps minus exponent of stripes",
+        unsettled=beyond(PRIMARY, BUMPS, STRIPES),
     ),
     claim(
         "fewer stripes than bumps are needed on the largest grid",
@@ -75,6 +102,8 @@ STATED = (
         effect=lambda t: on_largest(BUMPS)(t) - on_largest(STRIPES)(t),
         above=log10(4),
         unit="log10 of bumps needed over stripes needed, largest side",
+        # That more bumps than were tried are needed only strengthens it.
+        unsettled=beyond(PRIMARY, STRIPES, largest=True),
     ),
     claim(
         "bumps outside the box never suffice in it",

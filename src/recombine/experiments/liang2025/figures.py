@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MEMORISERS = ("superposition", "nearest memory")
 NOT_COMPOSING = ("blind", *MEMORISERS)
+NO_BUMPS = (*NOT_COMPOSING, "crosses")
+"""What draws no bump in its place; a cross is brightest there."""
 
 
 def peak_controls(column: str, wrong: Sequence[str], at_most: float) -> tuple[rc.Check, ...]:
@@ -49,6 +51,21 @@ def layer(column: str, place: int, **where: Any):
     Layer 0 is the first hidden layer, -2 the last hidden layer, -1 the output picture.
     """
     return lambda t: rc.by_seed(t, column, **where).apply(lambda values: values[place])
+
+
+def learnt_layer(column: str, place: int, **where: Any):
+    """The effect of a claim: a measure of one layer less what the network's own initial weights read there, by seed."""
+    now, before = layer(column, place, **where), layer(f"initial_{column}", place, **where)
+    return lambda t: now(t) - before(t)
+
+
+CLOSE = 0.05
+"""Of a blank picture's error: a network that errs by less on what it was shown has learnt it, for its geometry."""
+
+
+def close(at_most: float = CLOSE, **where: Any):
+    """By seed, whether networks err on what they were shown by less than this share of a blank picture's error."""
+    return rc.fitted("nmse_trained", at_most=at_most, **where)
 
 
 def output_of(table: pd.DataFrame, system: str, column: str) -> float:
@@ -88,6 +105,7 @@ WITHIN_ONE = Dots(
     "placed within 1 pixel",
     {"trained": "accuracy1_trained", "hole": "accuracy1_hole", "interior": "accuracy1_interior"},
 )
+BUMPS = Dots("bumps in place,\nnot crosses", {"hole (± 1)": "bumps1_hole", "interior": "bumps0_interior"})
 ERROR_RATIO = Dots(
     "log10 of squared error,\nhole over donut",
     {"hole / donut": lambda rows: np.log10(rows["mse_hole"] / rows["mse_donut"])},  # pyrefly: ignore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures
-from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt
+from recombine.experiments.liang2025.stripes import DONUT, STRIPES
 
 VOLUME = (
     figures.output_reads("perfect", "hole_depth", at_least=-0.1, at_most=0.1),
@@ -31,8 +31,8 @@ PROBE = (
 
 
 def fall(measure: str, **where):
-    """From the first hidden layer to the last."""
-    first, last = (figures.layer(measure, place, **where) for place in (0, -2))
+    """From the first hidden layer to the last, less that of the same network before training."""
+    first, last = (figures.learnt_layer(measure, place, **where) for place in (0, -2))
     return lambda t: first(t) - last(t)
 
 
@@ -43,18 +43,20 @@ def contrast(measure: str):
 
 
 def even(place: int):
-    return lambda t: figures.layer("hole_depth", place, condition=STRIPES)(t).abs()
+    return lambda t: figures.learnt_layer("hole_depth", place, condition=STRIPES)(t).abs()
 
 
-FAILING, COMPOSING, BOTH = ({"fits": learnt(*names)} for names in ((DONUT,), (STRIPES,), (DONUT, STRIPES)))
+FAILING, COMPOSING, BOTH = (
+    {"fits": (figures.close(condition=names),)} for names in ((DONUT,), (STRIPES,), (DONUT, STRIPES))
+)
 STATED = (
     rc.Claim(
         "the volume collapses in the hole",
         "In the last hidden layer of the failing network, the volume element collapses over the hole.",
         "Fig. 2e",
-        effect=figures.layer("hole_depth", -2, condition=DONUT),
+        effect=figures.learnt_layer("hole_depth", -2, condition=DONUT),
         below=-0.6,
-        unit="decades of volume in the hole over the donut, last hidden layer",
+        unit="decades of volume in the hole over the donut that training adds, last hidden layer",
         controls=VOLUME,
         **FAILING,
     ),
@@ -62,9 +64,9 @@ STATED = (
         "the volume of the picture collapses in the hole (ours)",
         "In the picture that the failing network draws, the volume element collapses over the hole.",
         "ours: the paper's panels end with the hidden layers",
-        effect=figures.layer("hole_depth", -1, condition=DONUT),
+        effect=figures.learnt_layer("hole_depth", -1, condition=DONUT),
         below=-0.6,
-        unit="decades of volume in the hole over the donut, picture",
+        unit="decades of volume in the hole over the donut that training adds, picture",
         controls=VOLUME,
         **FAILING,
     ),
@@ -74,7 +76,7 @@ STATED = (
         "Fig. 4d",
         effect=even(-2),
         below=0.35,
-        unit="decades of volume gained or lost in the hole, last hidden layer",
+        unit="decades of volume that training adds to or takes from the hole, last hidden layer",
         controls=VOLUME,
         **COMPOSING,
     ),
@@ -84,7 +86,7 @@ STATED = (
         "ours: Fig. 4d, at the picture",
         effect=even(-1),
         below=0.35,
-        unit="decades of volume gained or lost in the hole, picture",
+        unit="decades of volume that training adds to or takes from the hole, picture",
         controls=VOLUME,
         **COMPOSING,
     ),
@@ -100,11 +102,12 @@ STATED = (
     ),
     rc.Claim(
         "factorisation degrades with depth (the paper)",
-        "The factorisation score of the failing network falls from the first hidden layer to the last.",
+        "The factorisation score of the failing network falls from the first hidden layer to the last, more than before"
+        " training.",
         "Fig. 2c",
         effect=fall("factorisation", condition=DONUT),
         above=0.01,
-        unit="factorisation, first minus last hidden layer",
+        unit="factorisation, first minus last hidden layer, trained minus initial",
         controls=FACTORS,
         **FAILING,
     ),
@@ -121,11 +124,11 @@ STATED = (
     rc.Claim(
         "decodability degrades with depth (the paper)",
         "In the failing network, linear decodability of x and y in the hole falls from the first hidden layer to the"
-        " last.",
+        " last, more than before training.",
         "Fig. 2a, with a probe scored where it was not fitted",
         effect=fall("probe", condition=DONUT),
         above=0.05,
-        unit="R2 in the hole of a probe fitted outside it, first minus last hidden layer",
+        unit="R2 in the hole of a probe fitted outside it, first minus last hidden layer, trained minus initial",
         controls=PROBE,
         **FAILING,
     ),

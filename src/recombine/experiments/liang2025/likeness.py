@@ -40,6 +40,7 @@ def scores(settings: shared.HoleSettings, answer: rc.Record, alone: np.ndarray, 
         **{f"r_{name}": score.r_sum for name, score in found.items()},
         **{f"r_{name}_shuffled": score.r_shuffled for name, score in found.items()},
         "r_truth": found["sum"].r_truth,
+        "r_truth_shuffled": rc.superposition_score(within, within.y, rng).r_shuffled,
         **kernels(settings, answer, inside, region.train),
         "sums": np.stack([pictures[shared.example_cells(inside)[1]] for pictures in sums.values()]),
         "matrices": matrices(answer),
@@ -47,15 +48,18 @@ def scores(settings: shared.HoleSettings, answer: rc.Record, alone: np.ndarray, 
 
 
 def kernels(settings: shared.HoleSettings, answer: rc.Record, inside: np.ndarray, train: np.ndarray) -> dict:
-    """How far the likeness of interior answers to donut answers follows the OR and the AND of x and y."""
+    """How far the likeness of interior answers to donut answers follows the OR and the AND of x and y.
+
+    Pixels overlap that exceed half of their picture's maximum, or 0.7 as released, which faint answers miss.
+    """
     rows, columns = answer.y_hat[inside], answer.y_hat[train]
-    cosines, shared_pixels = rc.cosine_matrix(rows, columns), overlap_matrix(peaked(rows), peaked(columns), 0.5)
-    either, both = rc.or_kernel, rc.and_kernel
-    soft = rc.near(settings.sigma)
+    cosines, either, both = rc.cosine_matrix(rows, columns), rc.or_kernel, rc.and_kernel
+    soft, binary = rc.near(settings.sigma), either(answer.z[inside], answer.z[train], same)
     return {
         "or_agreement": rc.agreement(cosines, either(answer.z[inside], answer.z[train], soft)),
         "and_agreement": rc.agreement(cosines, both(answer.z[inside], answer.z[train], soft)),
-        "overlap_or": rc.agreement(shared_pixels, either(answer.z[inside], answer.z[train], same)),
+        "overlap_or": rc.agreement(overlap_matrix(peaked(rows), peaked(columns), 0.5), binary),
+        "overlap_or_released": rc.agreement(overlap_matrix(rows, columns, 0.7), binary),
     }
 
 
@@ -107,7 +111,7 @@ def _matrices(axes, found: np.ndarray | None) -> None:
 def _numbers(axes, networks: pd.DataFrame, colour: str) -> None:
     panels = {
         "correlation with": {"one-\nfactor": "r_code", "memo-\nries": "r_sum", "truth": "r_truth"},
-        "agreement with": {"OR": "or_agreement", "AND": "and_agreement", "binary\nOR": "overlap_or"},
+        "agreement with": {"pixels\nOR": "overlap_or", "cosine\nOR": "or_agreement", "cosine\nAND": "and_agreement"},
     }
     for place, (title, columns) in zip(axes, panels.items(), strict=True):
         rc.plots.dots(place, {n: networks[c].to_numpy(float) for n, c in columns.items()}, colour=colour, low=-0.6)

@@ -108,33 +108,44 @@ def curve(numbers: np.ndarray, found: list[dict[str, float]]) -> dict:
     row: dict = {"sizes": numbers}
     for name in (*RULERS, "outside_1"):
         shares = np.array([one[name] for one in found])
-        row |= {f"right_{name}": shares, f"needed_{name}": threshold(numbers, shares), f"most_{name}": shares[-1]}
+        needed, beyond = threshold(numbers, shares)
+        row |= {f"right_{name}": shares, f"most_{name}": shares[-1]}
+        row |= {f"needed_{name}": needed, f"beyond_{name}": beyond}
     return row
 
 
-def threshold(sizes: np.ndarray, accuracies: np.ndarray) -> float:
-    """The smallest M with accuracy GOAL, linear in log M between the two sizes around it.
+def threshold(sizes: np.ndarray, accuracies: np.ndarray) -> tuple[float, float]:
+    """The smallest M with accuracy GOAL, linear in log M between the two sizes around it; and whether it is a bound.
 
-    Accuracies count as the best that so many pictures or fewer gave. NaN unless the smallest set falls short of GOAL
-    and a larger one reaches it.
+    Accuracies count as the best that so many pictures or fewer gave. Where no set reaches GOAL the number needed is
+    censored at the largest (1), where every set does at the smallest (-1), else it is known (0). NaN if one diverged.
 
-    >>> round(threshold(np.array([4, 16, 64]), np.array([0.0, 0.8, 1.0])), 6)
-    32.0
+    >>> [round(number, 6) for number in threshold(np.array([4, 16, 64]), np.array([0.0, 0.8, 1.0]))]
+    [32.0, 0.0]
+    >>> threshold(np.array([4, 16, 64]), np.array([0.0, 0.5, 0.8]))
+    (64.0, 1.0)
     """
     best = np.maximum.accumulate(accuracies)
-    if not best[0] < GOAL <= best[-1]:
-        return float("nan")
+    if not np.isfinite(best).all():
+        return float("nan"), float("nan")
+    if best[-1] < GOAL or best[0] >= GOAL:
+        return (float(sizes[-1]), 1.0) if best[-1] < GOAL else (float(sizes[0]), -1.0)
     i = int(np.argmax(best >= GOAL))
-    return float(np.exp(np.interp(GOAL, best[i - 1 : i + 1], np.log(sizes[i - 1 : i + 1]))))
+    return float(np.exp(np.interp(GOAL, best[i - 1 : i + 1], np.log(sizes[i - 1 : i + 1])))), 0.0
 
 
 def thresholds(rows: pd.DataFrame, ruler: str) -> pd.DataFrame:
-    """One row per seed, one column per side."""
+    """One row per seed, one column per side; a number that lies beyond the sizes tried is its bound."""
     return rows.pivot(index="seed", columns="side", values=f"needed_{ruler}")
 
 
+def censored(rows: pd.DataFrame, ruler: str) -> pd.DataFrame:
+    """The same: whether a number is only a bound."""
+    return rows.pivot(index="seed", columns="side", values=f"beyond_{ruler}").abs() == 1
+
+
 def exponents(rows: pd.DataFrame, ruler: str) -> pd.Series:
-    """The slope of log threshold over log N by least squares, by seed; NaN where a threshold is missing."""
+    """The slope of log threshold over log N by least squares, by seed; bounds count as they are."""
     found = thresholds(rows, ruler).map(np.log)
     side = np.log(found.columns.to_numpy(float))
     side -= side.mean()

@@ -71,11 +71,11 @@ class Settings(shared.SmallSettings):
 QUICK = Settings(
     seeds=2, size=8, low=2, high=5, width=4, depth=2, depths=(), codes=("local bump",), bumps=4, steps=20, batch=8
 )
-LAPTOP = Settings(seed=1, batch=16, dark=True)
+LAPTOP = Settings(seed=1, batch=16, dark=True, cosine=True)
 _SIZES = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "depths": (2, 8)}
-_TRAINING = {"bumps": 50, "steps": 2000, "learning_rate": 1e-3, "precision": "bfloat16", "ablations": tuple(ABLATIONS)}
+_TRAINING = {"bumps": 50, "steps": 2000, "learning_rate": 1e-3, "precision": "bfloat16", "cosine": True}
 _CODES = ("one-hot", "local bump", "wide bump", "positional")
-GPU = Settings(seed=1, seeds=8, block=8, codes=_CODES, **_SIZES, **_TRAINING)  # pyrefly: ignore
+GPU = Settings(seed=1, seeds=8, block=8, codes=_CODES, ablations=tuple(ABLATIONS), **_SIZES, **_TRAINING)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=20, block=10, codes=tuple(POPULATION), depths=(2, 3, 6, 8, 10), steps=12_500)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import recombine as rc
+from recombine.experiments.liang2025.crosses import bumps_placed, crosses
 from recombine.experiments.seeds import Seeded
 
 
@@ -37,7 +38,7 @@ class HoleSettings(Seeded):
     """updates of each network"""
     learning_rate: float = 1e-3
     """AdamW's learning rate"""
-    cosine: bool = True
+    cosine: bool = False
     """let the learning rate fall to zero along a cosine"""
     weight_decay: float = 1e-2
     """AdamW's weight decay"""
@@ -166,7 +167,10 @@ def networks(settings: HoleSettings, task: rc.Task, run, *, splits: Sequence[rc.
 
 
 def controls(settings: HoleSettings) -> list[dict]:
-    """The same measures on a system that composes (a perfect solver) and on three that do not."""
+    """The same measures on a system that composes (a perfect solver) and on four that do not.
+
+    Crosses, the sum of two stripes, have their peak in the right place.
+    """
     perfect = truth(settings)
     region = rc.square(perfect.z, settings.low, settings.high)
     inside = rc.interior(region, settings.rim)
@@ -175,6 +179,7 @@ def controls(settings: HoleSettings) -> list[dict]:
         "blind": rc.blind(perfect, int(example_cells(inside)[1])),
         "nearest memory": rc.nearest_memory(perfect, region.train),
         "superposition": as_intensity(settings, rc.superposition(as_intensity(settings, perfect), region.train)),
+        "crosses": as_intensity(settings, as_intensity(settings, perfect).answering(crosses(settings, perfect.z))),
     }
     return rc.control_rows(lambda system: measures(settings, system, region.train), systems)
 
@@ -187,11 +192,21 @@ def truth(settings: HoleSettings) -> rc.Record:
 
 def initial_models(settings: HoleSettings, make):
     """One network at its initial weights."""
+    return starts(make, rc.key(settings.seed, "untrained")[None])[0]
+
+
+def starts(make, keys) -> list:
+    """The networks that training with these keys starts from, one by one."""
     import equinox as eqx
     import jax
 
-    stacked = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
-    return jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, stacked)
+    stacked = rc.initial_models(make, keys)
+    return [jax.tree.map(lambda a, i=i: a[i] if eqx.is_array(a) else a, stacked) for i in range(len(keys))]
+
+
+def with_initial(rows: Sequence[dict], before: Mapping[int, Mapping[str, Any]], names: Sequence[str]) -> list[dict]:
+    """Rows, each with what the network of its seed read before training, in columns that begin with "initial_"."""
+    return [row | {f"initial_{name}": before[row["seed"]][name] for name in names} for row in rows]
 
 
 def untrained(settings: HoleSettings, depth: int, encode: rc.Encoding | None = None) -> rc.Record:
@@ -221,7 +236,8 @@ def as_intensity(settings: HoleSettings, answer: rc.Record) -> rc.Record:
 def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> dict:
     """Error and peak accuracy (exact, and within one pixel) on the donut, the cells trained on, the hole, its interior.
 
-    The interior has the cells of the hole that are farther from its edge than `rim`.
+    The interior has the cells of the hole that are farther from its edge than `rim`. `nmse` is the error over that of a
+    blank picture, and `bumps` the share of answers that are in place and are bumps, not crosses.
     """
     answer = as_intensity(settings, answer)
     region = rc.square(answer.z, settings.low, settings.high)
@@ -233,6 +249,7 @@ def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> 
         "samples": answer.y_hat[example_cells(inside)],
         "mse_donut": rc.mse(donut),
         "mse_trained": rc.mse(seen) if len(seen) else float("nan"),
+        "nmse_trained": rc.nmse(seen) if len(seen) else float("nan"),
         "mse_hole": rc.mse(held_out),
         "mse_interior": rc.mse(interior),
         "accuracy0_donut": rc.peak_accuracy(donut, 0),
@@ -243,6 +260,8 @@ def measures(settings: HoleSettings, answer: rc.Record, trained: np.ndarray) -> 
         "accuracy1_hole": rc.peak_accuracy(held_out, 1),
         "accuracy0_interior": rc.peak_accuracy(interior, 0),
         "accuracy1_interior": rc.peak_accuracy(interior, 1),
+        "bumps1_hole": bumps_placed(settings, held_out, 1),
+        "bumps0_interior": bumps_placed(settings, interior, 0),
     }
 
 

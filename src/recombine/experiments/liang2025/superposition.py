@@ -13,27 +13,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.liang2025 import likeness, shared, stripes, superposition_claims
+from recombine.experiments.liang2025 import likeness, shared, stripes, superposition_claims, targets
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES
-from recombine.experiments.liang2025.superposition_claims import RATE
+from recombine.experiments.liang2025.superposition_claims import PERFECT_RATE, RATE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BUMP_CODE, RATE_CODE = "local bump", "rate"
+INITIAL = ("or_agreement", "and_agreement", "overlap_or_released")
+"""What each network's own initial weights read, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(stripes.Settings):
-    steps: int = 800
+    steps: int = 1200
     """updates of each network"""
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=4, steps=40)
 LAPTOP = Settings(dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
-GPU = Settings(seeds=12, block=12, steps=3125, learning_rate=1e-3, cosine=False, **FULL)
-PAPER = Settings(seeds=20, block=10, steps=12500, learning_rate=1e-3, cosine=False, **FULL)
+AS_RELEASED = {"steps": 12_500, "learning_rate": 1e-3, "seed": 1}
+GPU = Settings(seeds=12, block=12, **AS_RELEASED, **FULL)
+PAPER = Settings(seeds=20, block=10, **AS_RELEASED, **FULL)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -57,7 +60,20 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     z = task.combinations[rc.whole(task.combinations)]
     answers = rc.records(trained.model, task, z, key=rc.key(settings.seed, "test"))
     alone = [one_factor(settings, encode, trained[i].model) for i in range(len(rows))]
-    return [row | measured(settings, row, answers[i], alone[i]) for i, row in enumerate(rows)]
+    rows = [row | measured(settings, row, answers[i], alone[i]) for i, row in enumerate(rows)]
+    return shared.with_initial(rows, before_training(cell, task, encode), INITIAL)
+
+
+def before_training(cell: rc.Cell, task: rc.Task, encode: rc.Encoding) -> dict[int, dict]:
+    """By seed, which kernel the answers follow at its initial weights."""
+    settings, z = cell.settings, task.combinations[rc.whole(task.combinations)]
+    _, life = shared.data_and_train_keys(settings, cell.members)
+    born = rc.initial_models(shared.decoder(settings, settings.depth, encode), life)
+    answers = rc.records(born, task, z, key=rc.key(settings.seed, "test"))
+    region = rc.square(z, settings.low, settings.high)
+    inside = rc.interior(region, settings.rim)
+    found = [likeness.kernels(settings, shared.as_intensity(settings, a), inside, region.train) for a in answers]
+    return dict(zip(cell.members, found, strict=True))
 
 
 def one_factor(settings: Settings, encode: rc.Encoding, network) -> np.ndarray:
@@ -75,6 +91,14 @@ def one_factor(settings: Settings, encode: rc.Encoding, network) -> np.ndarray:
     return np.asarray(1.0 - pictures if settings.dark else pictures)
 
 
+def between(settings: Settings, known: np.ndarray) -> np.ndarray:
+    """What a perfect renderer draws for one plain number with the other averaged: a bump at the mean of the other."""
+    places, middle = np.arange(settings.size), known.mean(axis=0)
+    one = np.stack([places, np.full(settings.size, middle[1])], axis=1)
+    other = np.stack([np.full(settings.size, middle[0]), places], axis=1)
+    return np.stack([targets.joined(settings, z)[0] for z in (one, other)])
+
+
 def measured(settings: Settings, row: dict, answer: rc.Record, alone: np.ndarray) -> dict:
     """The scores of a network, or NaN if it diverged; its matrices are kept for the first seed alone."""
     if row["diverged_at"] >= 0:
@@ -85,7 +109,7 @@ def measured(settings: Settings, row: dict, answer: rc.Record, alone: np.ndarray
 
 
 def controls(settings: Settings) -> list[dict]:
-    """The same measures on a perfect solver, a memoriser that superposes in the hole, one fixed answer, no training."""
+    """The same measures on perfect solvers, a memoriser that superposes in the hole, one fixed answer, no training."""
     truth = shared.as_intensity(settings, shared.truth(settings))
     region = rc.square(truth.z, settings.low, settings.high)
     shown = shared.example_cells(rc.interior(region, settings.rim))
@@ -95,6 +119,7 @@ def controls(settings: Settings) -> list[dict]:
         "perfect": (truth, by_factor),
         "superposition": (truth.answering(np.where(region.train[:, None, None], truth.y, sums)), by_factor),
         "blind": (rc.blind(truth, int(shown[1])), np.broadcast_to(truth.y[shown[1]], by_factor.shape)),
+        PERFECT_RATE: (truth, between(settings, truth.z[region.train])),
     }
     for code in (BUMP_CODE, RATE_CODE):
         encode = encoding(settings, code)

@@ -8,7 +8,7 @@ import recombine as rc
 from recombine.experiments.liang2025 import figures
 from recombine.experiments.liang2025.stripes import DONUT, STRIPES, learnt
 
-RATE = "donut, plain numbers"
+RATE, PERFECT_RATE = "donut, plain numbers", "perfect, plain numbers"
 
 
 def exceeds(system: str, first: str, second: str, *, at_least: float = -np.inf, at_most: float = np.inf) -> rc.Check:
@@ -24,57 +24,88 @@ def own_sum(column: str) -> tuple[rc.Check, ...]:
     )
 
 
+def own(column: str, **where):
+    """By seed, the correlation with the picture of the same pair, minus that with another pair's."""
+    return figures.minus(column, f"{column}_shuffled", **where)
+
+
+def more_than_composing(column: str):
+    """The same of the failing network minus that of the composing one, whose answers are a little like sums, too."""
+    return lambda t: own(column, condition=DONUT)(t) - own(column, condition=STRIPES)(t)
+
+
+def sum_not_truth(condition: str):
+    """By how much more answers follow their own sum of memories than the truth; of one fixed answer neither."""
+    return lambda t: own("r_sum", condition=condition)(t) - own("r_truth", condition=condition)(t)
+
+
+def exceeded(table, system: str, column: str) -> float:
+    return rc.control(table, system, column) - rc.control(table, system, f"{column}_shuffled")
+
+
+def sum_minus_truth(system: str, **bounds: float) -> rc.Check:
+    says = f"own sum minus own truth of the control {system}"
+    return rc.Check(says, lambda t: exceeded(t, system, "r_sum") - exceeded(t, system, "r_truth"), **bounds)
+
+
 TRUTH_CONTROLS = (
-    exceeds("superposition", "r_sum", "r_truth", at_least=0.3),
-    exceeds("perfect", "r_truth", "r_sum", at_least=0.3),
+    sum_minus_truth("superposition", at_least=0.3),
+    sum_minus_truth("perfect", at_most=-0.3),
+    sum_minus_truth("untrained", at_least=-0.1, at_most=0.1),
 )
 OR_CONTROLS = (
     exceeds("superposition", "or_agreement", "and_agreement", at_least=0.1),
     exceeds("perfect", "and_agreement", "or_agreement", at_least=0.1),
 )
+OVERLAP = (
+    rc.reads("superposition", "overlap_or", at_least=0.1),
+    rc.reads("perfect", "overlap_or", at_most=0.05),
+    rc.reads("untrained", "overlap_or", at_most=0.05),
+)
+RATE_CONTROLS = (*own_sum("r_code"), exceeds(PERFECT_RATE, "r_truth", "r_code", at_least=0.1))
 PLAIN = (rc.fitted("accuracy1_donut", at_least=0.8, condition=RATE),)
 OR_MINUS_AND = figures.minus("or_agreement", "and_agreement", condition=DONUT)
-AGREEMENT = "agreement of answers' cosines with the soft OR kernel, minus with the soft AND kernel"
+INITIAL_OR_MINUS_AND = figures.minus("initial_or_agreement", "initial_and_agreement", condition=DONUT)
 
 STATED = (
     rc.Claim(
         "the failure is a sum of the answers to one factor",
         "What the failing network draws in the hole is the sum of its answers to x and to y, with the code of the other"
-        " averaged out.",
-        "Fig. 1d; section 3.3",
-        effect=figures.minus("r_code", "r_code_shuffled", condition=DONUT),
+        " averaged out, more than what the composing one draws.",
+        "Fig. 1d; section 3.3; less the composing network, which reads .1 by itself",
+        effect=more_than_composing("r_code"),
         above=0.1,
-        unit="correlation with its own sum, minus with another cell's",
-        fits=learnt(DONUT),
+        unit="correlation with its own sum, minus with another cell's, donut minus stripes",
+        fits=learnt(DONUT, STRIPES),
         controls=own_sum("r_code"),
     ),
     rc.Claim(
         "the failure is a sum of memories (ours)",
         "What the failing network draws in the hole is the mean of its answers that share x plus that of those that"
-        " share y.",
+        " share y, more than what the composing one draws.",
         "ours, of Fig. 1d",
-        effect=figures.minus("r_sum", "r_sum_shuffled", condition=DONUT),
+        effect=more_than_composing("r_sum"),
         above=0.1,
-        unit="correlation with its own sum of memories, minus with another cell's",
-        fits=learnt(DONUT),
+        unit="correlation with its own sum of memories, minus with another cell's, donut minus stripes",
+        fits=learnt(DONUT, STRIPES),
         controls=own_sum("r_sum"),
     ),
     rc.Claim(
         "with plain numbers the failure is a sum of the answers to one factor too",
         "A failing network that is given plain numbers draws the sum of its answers to x and to y, with the other"
-        " averaged out.",
+        " averaged out, more than a perfect renderer does, for which the mean of a number is a place.",
         "section 3.3: the same pattern for rate codes",
-        effect=figures.minus("r_code", "r_code_shuffled", condition=RATE),
+        effect=lambda t: own("r_code", condition=RATE)(t) - exceeds(PERFECT_RATE, "r_code", "r_code_shuffled").value(t),
         above=0.1,
-        unit="correlation with its own sum, minus with another cell's",
+        unit="correlation with its own sum, minus with another cell's, network minus perfect renderer",
         fits=PLAIN,
-        controls=own_sum("r_code"),
+        controls=RATE_CONTROLS,
     ),
     rc.Claim(
         "with plain numbers the failure is a sum of memories too (ours)",
         "A failing network that is given plain numbers draws sums of its answers that share x and that share y.",
         "ours, of section 3.3",
-        effect=figures.minus("r_sum", "r_sum_shuffled", condition=RATE),
+        effect=own("r_sum", condition=RATE),
         above=0.1,
         unit="correlation with its own sum of memories, minus with another cell's",
         fits=PLAIN,
@@ -82,67 +113,64 @@ STATED = (
     ),
     rc.Claim(
         "the failing network does not draw the truth",
-        "The failing network's answers resemble sums of memories and not the bump that was asked for.",
-        "Fig. 1d",
-        effect=figures.minus("r_sum", "r_truth", condition=DONUT),
+        "The failing network's answers follow their own sums of memories and not the bump that was asked for.",
+        "Fig. 1d; less what another cell's pictures read, for an untrained network's one answer is like every sum",
+        effect=sum_not_truth(DONUT),
         above=0.3,
-        unit="correlation with the sum of memories, minus with the truth",
+        unit="correlation with its own sum of memories minus with its own truth, each less another cell's",
         fits=learnt(DONUT),
         controls=TRUTH_CONTROLS,
     ),
     rc.Claim(
         "the composing network draws the truth",
-        "A network trained with stripes draws the truth in the hole and not a sum of memories.",
+        "A network trained with stripes follows the truth in the hole and not a sum of memories.",
         "section 4.2 (by contrast)",
-        effect=figures.minus("r_truth", "r_sum", condition=STRIPES),
+        effect=lambda t: -sum_not_truth(STRIPES)(t),
         above=0.3,
-        unit="correlation with the truth, minus with the sum of memories",
+        unit="correlation with its own truth minus with its own sum of memories, each less another cell's",
         fits=learnt(STRIPES),
         controls=TRUTH_CONTROLS,
     ),
     rc.Claim(
         "the failing kernel is OR-like",
-        "The failing network's answers in the hole are like its answers to training pairs that share x OR y, more than"
-        " to pairs that share x AND y. This describes the kernel; the next claim asks whether it is learnt.",
-        "Fig. 1e; Fig. 8; section 3.3",
-        effect=OR_MINUS_AND,
-        above=0.1,
-        unit=AGREEMENT,
-        fits=learnt(DONUT),
-        controls=OR_CONTROLS,
-    ),
-    rc.Claim(
-        "training makes the kernel more OR-like (ours)",
-        "The kernel of the failing network is more OR-like than that of a network at its initial weights, whose answers"
-        " are alike when codes overlap.",
-        "ours: what an untrained network has, training did not teach",
-        effect=lambda t: OR_MINUS_AND(t) - exceeds("untrained", "or_agreement", "and_agreement").value(t),
-        above=0.1,
-        unit=f"{AGREEMENT}, trained minus untrained",
-        fits=learnt(DONUT),
-        controls=OR_CONTROLS,
-    ),
-    rc.Claim(
-        "pixel overlap follows the binary OR kernel",
-        "Which pixels an answer in the hole shares with an answer outside it follows the binary kernel of x OR y.",
-        "Fig. 1e; pixels above half of a picture's own maximum, for faint answers miss the paper's 0.7",
+        "Which pixels an answer of the failing network in the hole shares with an answer outside it follows the binary"
+        " kernel of x OR y.",
+        "Fig. 1e; section 3.3; pixels above half of a picture's own maximum, for faint answers miss the released 0.7",
         effect=rc.value("overlap_or", condition=DONUT),
         above=0.1,
         unit="agreement of pixel overlap with the binary OR kernel",
         fits=learnt(DONUT),
-        controls=(
-            rc.reads("superposition", "overlap_or", at_least=0.1),
-            rc.reads("perfect", "overlap_or", at_most=0.05),
-        ),
+        controls=OVERLAP,
+    ),
+    rc.Claim(
+        "the failing kernel is OR-like at the released threshold (the release)",
+        "The same, of pixels that are darker than 0.3 of white, and more so than at the network's own initial weights.",
+        "released code of Fig. 1e; pictures of an untrained network can lie on either side of 0.3",
+        effect=figures.minus("overlap_or_released", "initial_overlap_or_released", condition=DONUT),
+        above=0.1,
+        unit="agreement of pixel overlap above 0.7 with the binary OR kernel, trained minus initial",
+        fits=learnt(DONUT),
+        controls=(rc.reads("perfect", "overlap_or_released", at_most=0.05),),
+    ),
+    rc.Claim(
+        "training makes the kernel more OR-like (ours)",
+        "By their cosines, answers in the hole are like answers to pairs that share x OR y, more than to pairs that"
+        " share x AND y, and more so than at the network's own initial weights, where codes overlap.",
+        "ours: what an untrained network has, training did not teach",
+        effect=lambda t: OR_MINUS_AND(t) - INITIAL_OR_MINUS_AND(t),
+        above=0.1,
+        unit="agreement of cosines with the soft OR kernel minus with the soft AND kernel, trained minus initial",
+        fits=learnt(DONUT),
+        controls=OR_CONTROLS,
     ),
     rc.Claim(
         "bump codes give a clearer OR pattern than plain numbers",
-        "The kernel of a failing network follows the OR pattern more closely with bump codes than with plain numbers.",
+        "The pixels that answers share follow the OR pattern more closely with bump codes than with plain numbers.",
         "E.1, Fig. 8",
-        effect=rc.difference("or_agreement", DONUT, RATE),
+        effect=rc.difference("overlap_or", DONUT, RATE),
         above=0.1,
-        unit="agreement of answers' cosines with the soft OR kernel, bump code minus plain numbers",
+        unit="agreement of pixel overlap with the binary OR kernel, bump code minus plain numbers",
         fits=(*learnt(DONUT), *PLAIN),
-        controls=OR_CONTROLS,
+        controls=OVERLAP,
     ),
 )

@@ -22,7 +22,7 @@ EPSILON = 0.05
 
 
 def scores(settings: HoleSettings, answer: rc.Record, trained: np.ndarray, kind: str, *, kernel: bool) -> dict:
-    """Errors as shares of what the mean picture leaves, likeness to bumps and crosses, and the target's complexity."""
+    """Errors, plain and as shares of what the mean picture leaves, likeness to bumps and crosses, complexity."""
     pairs = (answer.z[:, 1:] != rc.ABSENT).all(axis=1)
     whole = rc.Record(answer.z[pairs, 1:], answer.x[pairs], answer.y[pairs], answer.y_hat[pairs])
     region = rc.square(whole.z, settings.low, settings.high)
@@ -35,6 +35,7 @@ def scores(settings: HoleSettings, answer: rc.Record, trained: np.ndarray, kind:
     pictures = whole.y_hat[inside] if kind != "dark" else 1 - whole.y_hat[inside]
     target = rc.on_grid(whole, whole.y)
     found = {
+        "mse_interior": rc.mse(whole.where(inside)),
         "unexplained_trained": unexplained(answer.where(trained)),
         "unexplained_interior": unexplained(whole.where(inside)),
         "unexplained_hole": unexplained(whole.where(region.held_out)),
@@ -137,8 +138,8 @@ def figure(table: pd.DataFrame, others: Sequence[str]):
     ):
         for kind in KINDS:
             rows = rc.pick(table, condition=kind)
-            place.semilogy(rows[column], rows["unexplained_interior"], "o", markersize=4, alpha=0.7, label=kind)
-        place.set(xlabel=label, ylabel="unexplained, interior" if place is left else "")
+            place.semilogy(rows[column], rows["mse_interior"], "o", markersize=4, alpha=0.7, label=kind)
+        place.set(xlabel=label, ylabel="squared error, interior" if place is left else "")
     left.legend(fontsize=6, frameon=False)
     rows = {
         name: rc.pick(table, condition=condition) for name, condition in zip(("bright", "dark"), others, strict=False)
@@ -160,4 +161,15 @@ def figure(table: pd.DataFrame, others: Sequence[str]):
         place.tick_params(axis="x", labelsize=6)
     for place in rest[2:]:
         place.axis("off")
+    _definitions(rest[2], table)
     return figure
+
+
+def _definitions(axes, table: pd.DataFrame) -> None:
+    """Both definitions of a factorised kernel, side by side, on kernels of known form."""
+    found = {name: rc.pick(table, system=name).sort_values("seed").iloc[-1] for name in ("AND", "OR", "sum")}
+    cells = [[name, f"{row['schmidt_rank']:.2f}", f"{row['pf']:.2f}"] for name, row in found.items()]
+    shown = axes.table(cells, colLabels=["kernel", "rank", "PF"], loc="center", cellLoc="center")
+    shown.auto_set_font_size(False)
+    shown.set_fontsize(7)
+    axes.set_title("factorised by eq. 30: rank 1\nby A.5: PF 1", fontsize=8)

@@ -33,7 +33,7 @@ class Settings(AmountSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, bumps=(0, 2, 8), steps=20)
-LAPTOP = Settings(seeds=10, batch=16, cosine=False)
+LAPTOP = Settings(seeds=10, batch=16)
 GPU = Settings(seeds=12, block=12, bumps=(0, 50, 100), steps=3150, **FULL)
 PAPER = Settings(seeds=20, block=10, bumps=(0, 50, 100), steps=3150, **FULL)
 MEASURES = ("stripe_share", "bump_share")
@@ -59,13 +59,25 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         monitor=monitor,
     )
 
+    make, (_, life) = (
+        shared.decoder(settings, settings.depth, encode),
+        shared.data_and_train_keys(settings, cell.members),
+    )
+    before = [looked_at(settings, one) for one in shared.starts(make, life)]
+
     def found(i: int) -> dict:
         network = trained[i].model
         energies = by_layer(settings, network)
         units = {f"units_{n}": maps(settings, task, network, n, energies[n]) for n in shown_layers(settings)}
         return rc.nan_if_diverged(shares(energies) | over_pixels(settings, network) | units, rows[i]["diverged_at"])
 
-    return [row | found(i) for i, row in enumerate(rows)]
+    rows = [row | found(i) for i, row in enumerate(rows)]
+    return shared.with_initial(rows, dict(zip(cell.members, before, strict=True)), (*MEASURES, PIXELS))
+
+
+def looked_at(settings: Settings, network) -> dict[str, np.ndarray]:
+    """The shares of each layer, over (x, y) and over pixels."""
+    return shares(by_layer(settings, network)) | over_pixels(settings, network)
 
 
 def by_layer(settings: Settings, network) -> dict[str, np.ndarray]:
@@ -146,8 +158,7 @@ def controls(settings: Settings) -> list[dict]:
         return shares(energies) | {PIXELS: np.array([striped(maps[name][..., None])])}
 
     network = shared.initial_models(settings, shared.decoder(settings, settings.depth, encoding(settings)))
-    measured = shares(by_layer(settings, network)) | over_pixels(settings, network)
-    untrained = {"system": "untrained", "seed": 0, **measured}
+    untrained = {"system": "untrained", "seed": 0, **looked_at(settings, network)}
     return [untrained, *rc.control_rows(found, {name: name for name in systems})]
 
 
