@@ -5,9 +5,9 @@ and the abstract have feature interference. Measured here on trained networks: d
 (SP, by units) or at random, and dense ones of as many weights; the designed, a rotated and an untrained network beside
 them. Flatness is the trace of the loss's Hessian (Hutchinson) for moves of all weights relative to each; that for equal
 moves is measured, but judged nowhere: rotated, the same function reads .7 to .9 decades more. Noise is what noise of a
-twentieth in all weights does to the picture. Untrained networks read nearly as dense ones do, so that neither tells much of
-basins. Kinds are compared at the end, as they are and adjusted for error; dead networks are left out. The theorems
-could not be read: bounds on interference are our reconstruction.
+twentieth in all weights does to the picture. Untrained networks read nearly as dense ones do: neither tells of basins.
+Kinds are compared at the end, as they are and adjusted for error; dead networks are left out. The theorems could not be
+read: bounds on interference are our reconstruction.
 """
 
 from __future__ import annotations
@@ -179,10 +179,7 @@ def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
 
 
 FIGURE_7 = "figure 7: mechanisms that bias training to the compositional basin (measures are ours)"
-ALIKE = (
-    " Untrained networks read nearer to dense ones than the designed one does, on the face the same: the measure tells"
-    " little of a basin that training found."
-)
+ALIKE = " Untrained networks read nearly as dense ones do: the measure tells little of a basin that training found."
 CLAIMS = (
     claim(
         "relative moves of weights matter less to the designed network than to dense ones",
