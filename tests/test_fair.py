@@ -23,7 +23,6 @@ PICTURES = ("face", "moth")
 def table(kinds, *, seeds=12, seed=0, shift=None, columns=("R", "map_zip")) -> pd.DataFrame:
     """Equal networks of several kinds but for a shift of all columns, of equal errors; beside a designed one at 0.3."""
     rng, rows = np.random.default_rng(seed), []
-    reached = {moments.step(rung): 2_000.0 for rung in moments.LADDER}
     for goal in PICTURES:
         rows.append({"system": "designed", "goal": goal, "seed": 0, **dict.fromkeys(columns, 0.3)})
         for kind in kinds:
@@ -31,7 +30,7 @@ def table(kinds, *, seeds=12, seed=0, shift=None, columns=("R", "map_zip")) -> p
                 scores = 0.7 + (shift or {}).get(kind, 0.0) + 0.03 * rng.standard_normal(len(columns))
                 who = {"system": "network", "kind": kind, "seed": number, "goal": goal}
                 ends = {"mse": 0.001, "log_mse": -3.0, "share_left": 0.01}
-                rows.append(who | reached | ends | dict(zip(columns, scores, strict=True)))
+                rows.append(who | ends | dict(zip(columns, scores, strict=True)))
     return pd.DataFrame(rows)
 
 
@@ -89,9 +88,9 @@ def test_a_flatter_network_is_found_and_an_equal_one_is_not_called_flatter():
 
 
 def test_theory_is_measured_on_the_networks_of_several_shapes_at_once():
-    settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
+    settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4, untrained=1)
     goal = shared.goals(settings)["moth"]
-    narrow = scoring.untrained(settings, shared.dense(goal, mix=(("cache", 2), ("gaussian", 2))))
+    narrow, *_ = scoring.untrained(settings, shared.dense(goal, mix=(("cache", 2), ("gaussian", 2))))
     first, second, third = basins.measured(settings, goal, [goal.model, narrow, goal.model], probes=4)
     assert first == third
     assert first["mse"] < 1e-6 < second["mse"]
@@ -99,9 +98,11 @@ def test_theory_is_measured_on_the_networks_of_several_shapes_at_once():
 
 
 def test_every_picture_has_networks_whose_answer_is_known_and_they_are_scored_alike():
-    settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
+    settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=12, untrained=3)
     rows = pd.DataFrame(scoring.controls(settings)).set_index("system")
-    assert list(rows.index) == ["designed", "rotated", "rippled", "untrained", "untrained wiring"]
+    number = {"designed": 1, "rotated": 1, "rippled": 1, "untrained": 3, "untrained wiring": 3}
+    assert rows.groupby("system", sort=False).size().to_dict() == number
+    assert len(set(rows[rows.index == "untrained"]["R"])) == 3, "each has initial weights of its own"
     assert set(rows["goal"]) == {"moth"}
     assert (rows.loc[["designed", "rotated"], "mse"] <= 1e-6).all()
     assert np.isfinite(rows[["R", "map_zip"]].to_numpy(float)).all()

@@ -79,9 +79,8 @@ def test_a_faint_wave_over_the_picture_does_not_lower_r_but_lowers_r_over_the_ow
 
 
 def rows(kind: str, r, *, steps=None, seeds=8, goal="face", maps=None, log_mse=-3.0, left=0.01) -> pd.DataFrame:
-    """Networks of one kind with these scores and errors; all reach every rung late, or as asked."""
-    steps = [2_000] * len(moments.LADDER) if steps is None else steps
-    at = {moments.step(rung): float(s) for rung, s in zip(moments.LADDER, steps, strict=True)}
+    """Networks of one kind with these scores and errors; all reach both errors, or as asked."""
+    at = dict(zip(map(moments.step, (moments.COARSE, moments.DRAWN)), steps or (1_000.0, 2_000.0), strict=True))
     noise = np.random.default_rng(len(kind)).normal(size=(2, seeds)) * 0.01
     r, maps = r + noise[0], (r if maps is None else maps) + noise[1]
     who = {"system": "network", "kind": kind, "goal": goal, "seed": range(seeds), "share_left": left}
@@ -213,21 +212,8 @@ def test_two_pictures_are_counted_and_one_that_fails_is_named():
     assert verdict.groups == {"face": "holds", "moth": "fails"}
 
 
-def test_the_rung_is_the_lowest_that_nearly_all_of_both_reach_and_not_too_soon():
-    shape = 10, len(moments.LADDER)
-    all_, last, soon = np.full(shape, 2_000), np.full(shape, 2_000), np.full(shape, 50)
-    last[2:, 5:] = -1
-    assert moments.rung(all_, all_) == moments.LADDER[-1]
-    assert moments.rung(all_, last) == moments.LADDER[4]
-    assert moments.rung(all_, soon) is None
-    assert moments.rung(all_, np.full(shape, -1)) is None
-    needed = moments.rungs({"a": all_, "b": last, "c": soon}, [("a", "b"), ("a", "c"), ("a", "none")])
-    assert needed == {"a": {moments.LADDER[4]}, "b": {moments.LADDER[4]}, "c": set()}
-
-
 def test_how_many_reach_an_error_is_an_outcome_of_its_own():
-    never = [2_000, 2_000, *[-1] * (len(moments.LADDER) - 2)]
-    every = table(rows("a", 0.4), rows("b", 0.8, steps=never))
+    every = table(rows("a", 0.4), rows("b", 0.8, steps=(1_000.0, -1.0)))
     assert moments.reaches("a", "b")["effect"](every)["face"].tolist() == [1.0] * 8
     assert rc.judge(every, claim(**moments.reaches("a", "b"))).verdict == "holds"
 
@@ -240,22 +226,20 @@ def test_where_all_or_none_reach_an_error_there_is_no_room_to_differ():
     assert rc.judge(table(rows("a", 0.4), half), claim(**moments.reaches("a", "b"))).why != verdict.why
 
 
-def test_networks_are_scored_at_the_rungs_that_their_pairs_need(monkeypatch):
-    monkeypatch.setattr(moments, "EARLIEST", 1)
+def test_a_row_has_the_end_of_a_network_when_it_reached_errors_and_nothing_if_it_diverged():
     settings = shared.PictureSettings(targets=("moth",), size=12, n_weights=4)
     goal = shared.goals(settings)["moth"]
     model = jax.tree.map(lambda a: np.stack([a] * 2), goal.model)
-    copies = jax.tree.map(lambda a: np.stack([a] * len(moments.LADDER), axis=1), model)
-    at = np.tile([1, 2, 3, 4, *[-1] * (len(moments.LADDER) - 4)], (2, 1))
-    run = Run(model, np.zeros((2, 1)), np.array([-1, -1]), copies, at)
-    every = [*scoring.entries(run, [{"kind": "a", "seed": s} for s in (0, 1)])]
-    every += [one._replace(facts={"kind": "b", "seed": s}, diverged_at=5 * s - 1) for s, one in enumerate(every)]
-    found = pd.DataFrame(scoring.at_moments(settings, goal, every, [("a", "b")], monitor=None))
-    assert found["mse"].isna().tolist() == [False, False, False, True], "the last one diverged"
-    assert not [name for name in found if str(name).startswith("R_")], "half of b never reach a rung"
-    found = pd.DataFrame(scoring.at_moments(settings, goal, every[:3], [("a", "b")], monitor=None))
-    assert found["R_0.03"].tolist() == pytest.approx(found["R"].tolist())
-    assert found["reached_0.03"].tolist() == [4.0] * 3
+    at = np.array([[1, 4], [2, -1]])
+    run = Run(model, np.zeros((2, 1)), np.array([-1, 5]), model, at)
+    every = scoring.entries(run, [{"kind": "a", "seed": s} for s in (0, 1)])
+    every += scoring.entries(Run(model, run.losses, run.diverged_at), [{"kind": "b", "seed": s} for s in (0, 1)])
+    found = pd.DataFrame(scoring.scored(settings, goal, every, monitor=None))
+    for column in ("mse", "R", "map_zip", "log_mse"):
+        assert found[column].isna().tolist() == [False, True, False, True], "the second one diverged"
+    assert found["mse"][0] < 1e-6
+    assert found["reached_0.24"].dropna().tolist() == [1.0], "not recorded of b"
+    assert found["reached_0.06"].dropna().tolist() == [4.0]
 
 
 def test_old_tables_have_r_over_the_target():

@@ -48,6 +48,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         why, evidence, claim.repeats, claim.over,
         tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0, agree=claim.agree,
         groups={name: word for name, (word, _) in groups.items()} if len(parts) > 1 else {},
+        because={name: open_[name][1] for name in groups if name in open_},
     )  # fmt: skip
 
 

@@ -70,6 +70,8 @@ class Verdict:
     agree: bool = False
     groups: Mapping[str, str] = field(default_factory=dict)
     """by picture, rival or depth, where there are several: holds, fails, undecided or mixed"""
+    because: Mapping[str, str] = field(default_factory=dict)
+    """by group that no interval can decide, why"""
 
     @property
     def bounds(self) -> str:

@@ -53,6 +53,10 @@ def pages(out: Path) -> dict[str, str]:
 
 def page(title: str, shown: list[report.Shown]) -> str:
     """One paper's page: how many verdicts of each kind per tier, then a table per experiment."""
-    tiers = dict.fromkeys(one.tier for one in shown if one.folder.name == one.tier)
-    each = [f"{tier}: {report.totals(v for o in shown if o.folder.name == tier for v in o.verdicts)}" for tier in tiers]
-    return HEAD.format(paper=title, totals="; ".join(each)) + "\n" + report.markdown(shown) + "\n"
+    main: dict[tuple[str, str], report.Shown] = {}
+    for one in shown:  # a run of a tier may have been given more settings, such as evolved networks
+        if one.folder.name.split(",")[0] == one.tier:
+            main.setdefault((one.tier, one.name), one)
+    each = {tier: [v for (its, _), one in main.items() if its == tier for v in one.verdicts] for tier, _ in main}
+    totals = "; ".join(f"{tier}: {report.totals(verdicts)}" for tier, verdicts in each.items())
+    return HEAD.format(paper=title, totals=totals) + "\n" + report.markdown(shown) + "\n"

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from recombine.claims import turns
+from recombine.cli import groups
 from recombine.cli.results import results_folder
 from recombine.engine.words import NONE, counted, in_numbers, numbers, short, tally
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recombine.claims import Part, Verdict
+    from recombine.claims import Verdict
 
 COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", NONE: "dim"}
 
@@ -39,13 +40,30 @@ def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
     """The verdicts of one run: each claim, its numbers and what they are, and why an undecided one is so."""
     first = 4 + max((len(short(v)) for v in verdicts), default=0)
     for v in verdicts:
-        said = [v.claim, in_numbers(v)]
-        said += [v.why] * (v.verdict == "undecided" and v.evidence)
-        said += [line for line in (apart(v), fragility(v), robustness(v)) if line]
+        said = [v.claim, in_numbers(v), *filter(None, (reason(v), fragility(v), robustness(v), groups.held(v)))]
         lines = [line for text in said for line in textwrap.wrap(text, max(20, width - first - 1))]
         head = f"  [{COLOURS[short(v)]}]{short(v)}[/]" + " " * (first - 2 - len(short(v)))
         yield head + escape(lines[0])
         yield from (" " * first + escape(line) for line in lines[1:])
+        yield from map(escape, _grid(v, first, width))
+
+
+def _grid(v: Verdict, first: int, width: int) -> list[str]:
+    """What is said of each group, below its claim; farther to the left where it would not fit."""
+    if not v.parts:
+        return []
+    found = groups.lines(v, width - first - 3)
+    fits = max(map(len, found)) + first < width
+    return [" " * (first if fits else 4) + line for line in found]
+
+
+def reason(v: Verdict) -> str:
+    """Why a claim is undecided; nothing where the table of its groups says so of each."""
+    if v.verdict != "undecided" or not v.evidence:
+        return ""
+    tally_, _, rest = v.why.partition(" hold; ")
+    by_group = bool(v.parts) and groups.held(v).endswith(f" {tally_}")  # no control, no precondition
+    return ("" if v.agree else rest) if by_group else v.why
 
 
 def plumbing(one: Shown) -> list[str]:
@@ -62,19 +80,6 @@ def _for_evidence(one: Shown) -> str:
     """The command that runs the same where it was run, at a tier that decides."""
     words, out = ["recombine", "run", one.source or one.name, "--tier", "laptop"], Path(*one.folder.parts[:-3])
     return shlex.join(words + (["--out", str(out)] if out not in (Path(), results_folder()) else []))
-
-
-def apart(v: Verdict) -> str:
-    """The verdict on each part of a claim about several, as "2 of 3 pictures: face holds, moth undecided"."""
-    if not v.parts:
-        return ""
-    held = sum(word == "holds" for word in v.groups.values())
-    each = ", ".join(f"{p.name} {p.verdict} ({p.effect:.2f}{_fitted(p)})" for p in v.parts)
-    return f"holds for {held} of {len(v.groups)} {v.over or 'parts'}: {each}"
-
-
-def _fitted(part: Part) -> str:
-    return f"; {part.seeds} of {part.seeds + part.unfit} fitted" if part.unfit else ""
 
 
 def fragility(v: Verdict) -> str:
@@ -100,7 +105,8 @@ def totals(verdicts: Iterable[Verdict]) -> str:
 
 def show(console: Console, results: list[Shown]) -> None:
     """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
-    console.print("\n[dim]effect \\[95 % interval], margin, what is measured[/]", highlight=False)
+    initials = f"; {groups.INITIALS}" if any(v.agree and v.parts for one in results for v in one.verdicts) else ""
+    console.print(f"\n[dim]effect \\[95 % interval], margin, what is measured{initials}[/]", highlight=False)
     for one in results:
         mark = "  [yellow](stale: not made by today's code)[/]" if one.stale else ""
         console.print(f"\n[bold]{escape(one.name)}[/], {escape(one.folder.name)}{mark}", highlight=False)
@@ -132,7 +138,15 @@ def _document_table(name: str, columns: dict[str, Shown]) -> str:
     ]
     heads = [f"{run}, {_most(one.verdicts)}{', stale' * one.stale}" for run, one in columns.items()]
     head = ["claim", "what is said", "effect (margin)", *heads]
-    return "\n".join([f"### {name}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+    folds = [fold for claim in claims if (fold := _fold(claim, columns))]
+    return "\n".join([f"### {name}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows, *folds])
+
+
+def _fold(claim: str, columns: dict[str, Shown]) -> str:
+    """The tables of a claim's groups, one per run, folded away; nothing where a claim is not about several."""
+    each = [groups.table(v, run) for run, one in columns.items() for v in one.verdicts if v.claim == claim and v.parts]
+    said = "\n\n".join(each)
+    return f"\n<details><summary>{claim}</summary>\n\n{said}\n\n</details>" if each else ""
 
 
 def _most(verdicts: list[Verdict]) -> str:
@@ -140,8 +154,8 @@ def _most(verdicts: list[Verdict]) -> str:
 
 
 def _in_words(v: Verdict) -> str:
-    """A verdict with its numbers, in short why it is none, and what it comes to elsewhere."""
-    straddles = "straddles" in v.why
-    why = f"; {v.why.split(' (')[0]}" if v.verdict == "undecided" and v.evidence and not straddles else ""
-    more = [said for said in (apart(v), fragility(v), robustness(v)) if said]
-    return f"**{short(v)}** {numbers(v)}{why}" + "".join(f"; {said}" for said in more)
+    """A verdict with its numbers, for how many of its groups it holds, one reason in short, and what else turns it."""
+    first = next(iter(v.because.values()), "") if v.verdict == "undecided" and v.agree else ""
+    why = (reason(v) or first).split(" (")[0]
+    more = [groups.held(v), "" if "straddles" in why else why, fragility(v), robustness(v)]
+    return f"**{short(v)}** {numbers(v)}" + "".join(f"; {said}" for said in more if said)

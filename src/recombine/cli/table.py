@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recombine.cli import streams
 from recombine.cli.results import Loaded, TierOptions, nothing_there, over_results, read_words
 from recombine.core import UserError
@@ -76,12 +78,19 @@ def means(rows: pd.DataFrame, columns: list[str]) -> Lines:
     Whichever are more stand below each other, conditions or columns.
     """
     primary = rows[rows["variant"] == "primary"]
-    condition = primary["condition"] if "condition" in primary else primary["system"]
-    kind = condition.where(primary["system"] == "network", "control " + primary["system"].astype(str))
-    groups = [(str(name), mine) for name, mine in primary.groupby(kind.fillna("networks"), sort=False)]
+    condition = primary.get("condition", primary["system"])
+    kinds = [_kind(*both) for both in zip(primary["system"], condition, strict=True)]
+    groups = [(str(name), mine) for name, mine in primary.groupby(np.array(kinds), sort=False)]
     by_kind = [[name, str(len(mine)), *(_mean(mine[c]) for c in columns)] for name, mine in groups]
     lines = [["", "n", *columns], *by_kind]
     return lines if len(groups) > len(columns) else [list(line) for line in zip(*lines, strict=True)]
+
+
+def _kind(system: str, condition: object) -> str:
+    """What a row is of: a condition of networks, or a control, of which a condition may say more (its picture)."""
+    if system == "network":
+        return condition if isinstance(condition, str) else "networks"
+    return f"control {condition if str(condition).startswith(system) else system}"
 
 
 def _mean(values: pd.Series) -> str:

@@ -92,21 +92,9 @@ def crosstalk(settings: Any, model: Any) -> dict[str, float]:
     return dict(zip(OVERLAP, map(float, [*numbers, np.log10(found[-1].compounded + 1e-12)]), strict=True))
 
 
-def at_moments(
-    settings: Any, goal: shared.Goal, every: Sequence[scoring.Entry], *, equal: int | None, probes: int
-) -> list[dict]:
-    """One row per network: what theory says at the end, and at one rung of the ladder, columns "..._equal"."""
-    import jax
-
-    jobs = [(i, "", one.model) for i, one in enumerate(every) if one.diverged_at < 0]
-    if equal is not None:
-        reached = [(i, one) for i, one in enumerate(every) if one.diverged_at < 0 and one.steps[equal] >= 0]
-        jobs += [(i, "_equal", jax.tree.map(lambda a: a[equal], one.copies)) for i, one in reached]
-    found = measured(settings, goal, [model for *_, model in jobs], probes=probes)
-    names = (*FLAT, *OVERLAP, "mse")
-    numbers: list[dict[str, float]] = [
-        dict.fromkeys([n + m for n in names for m in ("", "_equal")], np.nan) for _ in every
-    ]
-    for (i, moment, _), one in zip(jobs, found, strict=True):
-        numbers[i] |= {name + moment: value for name, value in one.items()}
-    return [scoring.row(goal, one, mine) for one, mine in zip(every, numbers, strict=True)]
+def theory_of(settings: Any, goal: shared.Goal, every: Sequence[scoring.Entry], *, probes: int) -> list[dict]:
+    """One row per network: what theory says of it at the end of training."""
+    sound = [one.model for one in every if one.diverged_at < 0]
+    found = iter(measured(settings, goal, sound, probes=probes))
+    none = dict.fromkeys((*FLAT, *OVERLAP), np.nan)
+    return [scoring.row(goal, one, none | (next(found) if one.diverged_at < 0 else {})) for one in every]

@@ -46,7 +46,7 @@ class Settings(shared.PictureSettings):
 
 QUICK = Settings(**shared.QUICK | {"offsets": (-1, 0, 1)})
 LAPTOP = Settings(seeds=6, block=6, size=24, steps=2500, n_weights=60)
-GPU = Settings(evolved=("skull",), seeds=40, block=40, size=64, steps=10_000, n_weights=200)
+GPU = Settings(seed=1, evolved=("skull",), seeds=40, block=40, size=64, steps=30_000, n_weights=200)
 PAPER = replace(GPU, size=256, steps=100_000, offsets=tuple(range(-6, 7)), n_weights=1000)
 
 cells = shared.cells
@@ -65,18 +65,22 @@ def kind(name: str, offset: int) -> str:
 def run(cell: rc.Cell, monitor) -> list[dict]:
     """All depths of a picture in one cell; networks of one depth share a program, trained, pruned or retrained."""
     settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
-    own = sum(w.size for w in goal.model.weights)
-    count = KEPT.get(goal.name, 0) * goal.evolved or round(settings.share * own)
     every: list[scoring.Entry] = []
     for offset in settings.offsets:
         dense, found = trained(cell, goal, offset, DENSE, monitor=monitor)
         every += found
-        size = shared.size(dense)
-        for name, left in {SHARE: round(count / own * size), COUNT: min(count, round(0.95 * size))}.items():
+        for name, target in left(settings, goal, shared.size(dense)).items():
             if name == SHARE or offset:
-                start = pruned(cell, found, left)
+                start = shared.stacked(pruned(settings, found, target))
                 every += trained(cell, goal, offset, name, start=start, monitor=monitor)[1]
-    return scoring.at_moments(settings, goal, every, PAIRS, monitor=monitor)
+    return scoring.scored(settings, goal, every, monitor=monitor)
+
+
+def left(settings: Settings, goal: shared.Goal, size: int) -> dict[str, int]:
+    """The weights that each way of pruning leaves of a network of so many."""
+    own = sum(w.size for w in goal.model.weights)
+    count = KEPT.get(goal.name, 0) * goal.evolved or round(settings.share * own)
+    return {SHARE: round(count / own * size), COUNT: min(count, round(0.95 * size))}
 
 
 def trained(
@@ -91,31 +95,32 @@ def trained(
     return run, scoring.entries(run, [{**facts, **depth, "seed": seed} for seed in cell.members])
 
 
-def pruned(cell: rc.Cell, dense: Sequence[scoring.Entry], target: int) -> Any:
+def pruned(settings: Settings, dense: Sequence[scoring.Entry], target: int) -> list[Any]:
     """Every network pruned by similar units to so many weights; one that diverged is left alone."""
     from recombine.cppn.prune.similarity import similar_units
 
-    x = rc.grid(cell.settings.size)
+    x = rc.grid(settings.size)
 
     def one(entry: scoring.Entry) -> Any:
         return entry.model if entry.diverged_at >= 0 else similar_units(entry.model, x, target=target)
 
-    return shared.stacked(scoring.in_threads(one, dense))
+    return scoring.in_threads(one, dense)
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Those of all picture networks, and networks at their initial weights of the other depths."""
+    """Those of all picture networks, and networks at initial weights of each depth, dense and pruned to one share."""
     rows = scoring.controls(settings)
     for goal in shared.goals(settings).values():
-        for offset in (o for o in settings.offsets if o):
-            model = scoring.untrained(settings, shared.dense(goal, depth=layers(goal, offset)))
-            name = f"untrained, {offset:+d} layers"
-            rows += scoring.known_rows(settings, goal, {name: model})
+        for offset in settings.offsets:
+            born = scoring.untrained(settings, shared.dense(goal, depth=layers(goal, offset)))
+            target = left(settings, goal, sum(w.size for w in born[0].weights))[SHARE]
+            sparse = pruned(settings, [scoring.Entry({}, one, {}, np.nan, -1) for one in born], target)
+            dense = {f"untrained, {offset:+d} layers": born} if offset else {}
+            rows += scoring.known_rows(settings, goal, dense | {f"untrained and pruned, {offset:+d} layers": sparse})
     return rows
 
 
 OWN, OWN_DENSE = kind(SHARE, 0), kind(DENSE, 0)
-PAIRS = [(OWN, kind(name, offset)) for name in (SHARE, COUNT) for offset in (-4, -1, 1, 4)] + [(OWN, OWN_DENSE)]
 
 
 def against(name: str, *offsets: int) -> dict[str, Any]:

@@ -5,9 +5,9 @@ and the abstract have feature interference. Measured here on trained networks: d
 (SP, by units) or at random, and dense ones of as many weights; the designed, a rotated and an untrained network beside
 them. Flatness is the trace of the loss's Hessian (Hutchinson) for moves of all weights relative to each; that for equal
 moves is measured, but judged nowhere: rotated, the same function reads .7 to .9 decades more. Noise is what noise of a
-twentieth in all weights does to the picture. Untrained networks read nearly as dense ones do, so that neither tells much of
-basins. Kinds are compared at the end, as they are and adjusted for error; dead networks are left out. The theorems
-could not be read: bounds on interference are our reconstruction.
+twentieth in all weights does to the picture. Untrained networks read nearly as dense ones do: neither tells of basins.
+Kinds are compared at the end, as they are and adjusted for error; dead networks are left out. The theorems could not be
+read: bounds on interference are our reconstruction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.do2026 import pruning
-from recombine.experiments.do2026.basins import at_moments, measured
+from recombine.experiments.do2026.basins import measured, theory_of
 from recombine.experiments.do2026.prunings import DENSE, NARROW, RANDOM, SIMILAR, after
 from recombine.experiments.do2026.rounds import Case, alive, pruned, retrained, who
 from recombine.experiments.pictures import closeness, figures, moments, scoring, shared
@@ -49,7 +49,9 @@ class Settings(pruning.Settings):
 
 QUICK = Settings(**shared.QUICK, retraining=10, probes=4)
 LAPTOP = Settings(seeds=6, block=6, size=24, steps=2000, retraining=2000, probes=16)
-GPU = Settings(evolved=("skull", "butterfly"), seeds=20, block=20, size=64, steps=12_000, retraining=10_000, probes=64)
+GPU = Settings(
+    seed=1, evolved=("skull", "butterfly"), seeds=20, block=20, size=64, steps=12_000, retraining=10_000, probes=64
+)
 PAPER = replace(GPU, size=256, steps=100_000, retraining=100_000)
 
 cells = shared.cells
@@ -62,34 +64,29 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     make = shared.dense(goal)
     born = jax.device_get(rc.initial_models(make, rc.member_keys(settings.seed, cell.members)))
     firsts = [jax.tree.map(lambda a, i=i: a[i], born) for i in range(len(cell.members))]
-    case, ladder = Case(cell, goal, make, firsts, monitor), moments.until(goal.picture)
-    dense = shared.train(settings, goal, make, cell.members, until=ladder, monitor=monitor, label="dense")
+    case = Case(cell, goal, make, firsts, monitor)
+    until = moments.until(goal.picture)
+    dense = shared.train(settings, goal, make, cell.members, until=until, monitor=monitor, label="dense")
     every = scoring.entries(dense, [who(case, DENSE, 0, seed) for seed in cell.members])
     (target,) = pruning.targets(settings, goal, shared.size(dense))[:1]
     every += retrained(case, pruned(case, dict.fromkeys((SIMILAR, RANDOM), alive(every)), target), 1)
     every += pruning.narrow(case, target)
-    return at_moments(settings, goal, every, equal=common(every), probes=settings.probes)
-
-
-def common(every: list[scoring.Entry]) -> int | None:
-    """The place on the ladder of the lowest error that nearly all networks of every kind reach, none too soon."""
-    steps = {kind: np.stack([e.steps for e in every if e.facts["kind"] == kind]) for kind in KINDS}
-    found = moments.rung(*steps.values())
-    return None if found is None else moments.LADDER.index(found)
+    return theory_of(settings, goal, every, probes=settings.probes)
 
 
 def controls(settings: Settings) -> list[dict]:
-    """For each picture the designed network, the same rotated, and a dense one untrained; a known quadratic loss."""
+    """For each picture the designed network, the same rotated, and untrained ones; a known quadratic loss."""
     from recombine.cppn.sweep import rotate
 
     rows = [{"system": "quadratic", "seed": 0, "trace": quadratic()}]
     for goal in shared.goals(settings).values():
         rotated = rotate.rotated(goal.model, rc.key(settings.seed, "rotation"))
-        newborn = scoring.untrained(settings, shared.dense(goal))
-        systems = {"designed": goal.model, "rotated": rotated, "untrained": newborn}
-        found = measured(settings, goal, list(systems.values()), probes=settings.probes)
-        for name, one in zip(systems, found, strict=True):
-            rows.append({"system": name, "seed": 0, "goal": goal.name} | one)
+        systems = {"designed": [goal.model], "rotated": [rotated], **pruning.newborn(settings, goal)}
+        each = [(name, i, model) for name, models in systems.items() for i, model in enumerate(models)]
+        found = measured(settings, goal, [model for *_, model in each], probes=settings.probes)
+        for (name, i, _), one in zip(each, found, strict=True):
+            who = {"system": name, "condition": f"{name}, {goal.name}", "seed": i, "goal": goal.name}
+            rows.append(who | one)
     return rows
 
 
@@ -170,8 +167,8 @@ CONTROLS = (
 
 
 def read(table: pd.DataFrame, system: str, column: str) -> pd.Series:
-    """What a measure reads of a system whose answer is known, by picture."""
-    return rc.pick(table, system=system).set_index("goal")[column]
+    """What a measure reads of a system whose answer is known, by picture; the mean if there are several networks."""
+    return rc.pick(table, system=system).groupby("goal")[column].mean()
 
 
 def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
@@ -179,10 +176,7 @@ def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
 
 
 FIGURE_7 = "figure 7: mechanisms that bias training to the compositional basin (measures are ours)"
-ALIKE = (
-    " Untrained networks read nearer to dense ones than the designed one does, on the face the same: the measure tells"
-    " little of a basin that training found."
-)
+ALIKE = " Untrained networks read nearly as dense ones do: the measure tells little of a basin that training found."
 CLAIMS = (
     claim(
         "relative moves of weights matter less to the designed network than to dense ones",

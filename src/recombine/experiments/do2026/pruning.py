@@ -57,12 +57,13 @@ class Settings(shared.PictureSettings):
 QUICK = Settings(**shared.QUICK, retraining=10)
 LAPTOP = Settings(seeds=6, block=6, size=24, steps=3000, n_weights=60, shares=(0.33,), retraining=3000)
 GPU = Settings(
+    seed=1,
     evolved=("skull",),
     seeds=40,
     block=40,
     size=64,
     steps=12_000,
-    retraining=12_000,
+    retraining=24_000,
     n_weights=200,
 )
 PAPER = replace(GPU, evolved=("skull", "butterfly"), size=256, steps=100_000, retraining=100_000, n_weights=1000)
@@ -80,11 +81,11 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     import jax
 
     settings, goal = cell.settings, shared.goals(cell.settings)[cell.goal]
-    make, ladder = shared.dense(goal), moments.until(goal.picture)
+    make, until = shared.dense(goal), moments.until(goal.picture)
     born = jax.device_get(rc.initial_models(make, rc.member_keys(settings.seed, cell.members)))
     firsts = [jax.tree.map(lambda a, i=i: a[i], born) for i in range(len(cell.members))]
     case = Case(cell, goal, make, firsts, monitor)
-    dense = shared.train(settings, goal, make, cell.members, until=ladder, monitor=monitor, label="dense")
+    dense = shared.train(settings, goal, make, cell.members, until=until, monitor=monitor, label="dense")
     size, every = shared.size(dense), scoring.entries(dense, [who(case, DENSE, 0, s) for s in cell.members])
     networks = {method: alive(every) for method in METHODS}
     for number, target in enumerate(targets(settings, goal, size), start=1):
@@ -95,7 +96,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         networks = {m: alive([one for one in found if one.facts["method"] == m]) for m in METHODS}
         every = every + found
     every += narrow(case, targets(settings, goal, size)[0])
-    return scoring.at_moments(settings, goal, every, PAIRS, monitor=monitor)
+    return scoring.scored(settings, goal, every, monitor=monitor)
 
 
 def first_weights(kept: list[Any], firsts: list[Any]) -> list[Any]:
@@ -111,14 +112,31 @@ def narrow(case: Case, target: int) -> list[scoring.Entry]:
 
     cell, goal = case.cell, case.goal
     make, steps = shared.dense(goal, mix=narrowed(goal.model, target)), cell.settings.steps + cell.settings.retraining
-    ladder = moments.until(goal.picture)
-    more = {"steps": steps, "until": ladder, "monitor": case.monitor, "label": "narrow"}
+    more = {"steps": steps, "until": moments.until(goal.picture), "monitor": case.monitor, "label": "narrow"}
     run = shared.train(cell.settings, goal, make, cell.members, **more)
     return scoring.entries(run, [who(case, NARROW, 1, seed) for seed in cell.members])
 
 
+def newborn(settings: Settings, goal: shared.Goal) -> dict[str, list[Any]]:
+    """Networks at initial weights: dense and narrow ones, and dense ones pruned at random to as many weights."""
+    from recombine.cppn.prune.magnitude import at_random
+    from recombine.cppn.prune.rewire import narrowed
+
+    born = scoring.untrained(settings, shared.dense(goal))
+    target = targets(settings, goal, sum(w.size for w in born[0].weights))[0]
+    sparse = [at_random(one, rc.rng(settings.seed, "untrained", i), target) for i, one in enumerate(born)]
+    narrow = scoring.untrained(settings, shared.dense(goal, mix=narrowed(goal.model, target)))
+    return {"untrained": born, "untrained, pruned at random": sparse, "untrained and narrow": narrow}
+
+
 def controls(settings: Settings) -> list[dict]:
-    return scoring.controls(settings)
+    """Those of all picture networks, and sparse and narrow networks at initial weights."""
+    rows = scoring.controls(settings)
+    for goal in shared.goals(settings).values():
+        born = newborn(settings, goal)
+        del born["untrained"]
+        rows += scoring.known_rows(settings, goal, born)
+    return rows
 
 
 def against(first: str, number: int) -> dict[str, str]:
@@ -129,8 +147,6 @@ def against(first: str, number: int) -> dict[str, str]:
 
 COMPARED = [(name, number) for name in (SIMILAR, LINKS) for number in (1, 2)]
 COMPARED += [(mask(SIMILAR), 1), (mask(LINKS), 1)]
-PAIRS = [(after(name, n), rival) for name, n in COMPARED for rival in against(name, n).values()]
-PAIRS += [(after(SIMILAR, n), DENSE) for n in (1, 2)] + [(after(SIMILAR, 1), after(NARROW, 1))]
 SAYS = {
     SIMILAR: "Pruning similar units leaves networks closer to the designed one than each of lottery ticket, Wanda,"
     " LLM-Pruner and random pruning to as many weights.",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.do2026.ways import COSINE, DEFAULT, EARLY, PIXELS, SCALED, Glimpse, ways
+from recombine.experiments.do2026.ways import COSINE, DEFAULT, PIXELS, SCALED, Glimpse, ways
 from recombine.experiments.pictures import closeness, figures, moments, scoring, shared
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class Settings(shared.PictureSettings):
 
 QUICK = Settings(**shared.QUICK)
 LAPTOP = Settings(seed=1, targets=("face",), size=24, steps=2500, n_weights=48)
+# Networks of seed 1 were looked at when the rules were restated.
 GPU = Settings(
-    seed=1, seeds=16, block=16, targets=("face", "moth"), evolved=("skull",), size=64, steps=12_000, n_weights=120
+    seed=2, seeds=16, block=16, targets=("face", "moth"), evolved=("skull",), size=64, steps=12_000, n_weights=120
 )
 PAPER = replace(GPU, size=256, steps=100_000, n_weights=1000, scales=(0.25, 0.5, 2.0, 4.0))
 
@@ -60,7 +61,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         who = [{"condition": f"{kind}, {goal.name}", "kind": kind, "seed": seed} for seed in cell.members]
         found += scoring.entries(trained, who)
         curves += list(trained.losses)
-    rows = scoring.at_moments(settings, goal, found, [(DEFAULT, kind) for kind in ways(settings)], monitor=monitor)
+    rows = scoring.scored(settings, goal, found, monitor=monitor)
     for row, curve, entry in zip(rows, curves, found, strict=True):
         looked = {} if row["seed"] else {"drawn": figures.thumb(rc.render(entry.model, settings.size))}
         row.update(rc.nan_if_diverged({"curve": curve} | looked, row["diverged_at"]))
@@ -68,17 +69,16 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 
 def train(cell: rc.Cell, goal: shared.Goal, kind: str, monitor: Any) -> Any:
-    """Networks trained in one way, with copies on the ladder of errors."""
+    """Networks trained in one way."""
     settings, way, whole = cell.settings, ways(cell.settings)[kind], shared.drawing(cell.settings, goal.name)
     sample = whole.sample if way.share == 1 else Glimpse(whole.sample, way.share)
     task = rc.Task(f"{kind}: {whole.name}", whole.combinations, sample)
-    early = 1.0 if way.share == 1 else EARLY
     trained = rc.population(
         task,
         rc.Split(task.combinations, np.ones(1, bool)),
         shared.dense(goal, scale=way.scale),
         rc.member_keys(settings.seed, cell.members),
-        rc.Recipe(settings.steps, 1, way.optimiser, until=tuple(early * e for e in moments.until(goal.picture))),
+        rc.Recipe(settings.steps, 1, way.optimiser),
         dials={"learning_rate": settings.learning_rate},
         monitor=monitor,
         label=kind,
@@ -95,8 +95,8 @@ def controls(settings: Settings) -> list[dict]:
     for goal in shared.goals(settings).values():
         for kind, way in ways(settings).items():
             if way.scale != 1:
-                model = scoring.untrained(settings, shared.dense(goal, scale=way.scale))
-                rows += scoring.known_rows(settings, goal, {f"untrained, {kind}": model})
+                born = scoring.untrained(settings, shared.dense(goal, scale=way.scale))
+                rows += scoring.known_rows(settings, goal, {f"untrained, {kind}": born})
     return rows
 
 

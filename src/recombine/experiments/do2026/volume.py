@@ -68,7 +68,7 @@ class Settings(Seeded):
 
 QUICK = Settings(seeds=2, parts=(2, 3), compositions=(1, 2), widths=(4, 6), depths=(1, 2), steps=20, n_eval=16)
 LAPTOP = Settings(parts=(2, 3), compositions=(1, 2), widths=(12, 24, 48), depths=(1, 2, 4), steps=3000)
-GPU = Settings(seeds=16, block=16)
+GPU = Settings(seed=1, seeds=16, block=16)
 PAPER = replace(GPU, seeds=64, block=64, widths=(3, 6, 12, 24, 48, 96, 192), depths=tuple(range(1, 10)))
 
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import recombine as rc
 
 DEFAULT, COSINE, SCALED, PIXELS = "as always", "cosine", "variance x", "some pixels"
-EARLY = 0.6
-"""The loss of some pixels is low by chance while the error of all is still 1.3 to 1.9 times as large (a laptop run)."""
 
 
 class Way(NamedTuple):

@@ -1,12 +1,12 @@
 """What is recorded of picture networks, when they count as dead, and whether they reach an error.
 
-Scores are R (what single weights do) and the compressed size of unit maps (what units carry), at the end of training
-and on rungs of a ladder of errors. `closeness` compares them.
+Scores are R (what single weights do) and the compressed size of unit maps (what units carry), at the end of training.
+`closeness` compares them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,25 +17,20 @@ from recombine.table import NoSuchRow
 if TYPE_CHECKING:
     import pandas as pd
 
-LADDER = (0.24, 0.12, 0.06, 0.03, 0.015, 0.0075, 0.00375, 0.001875)
-"""Errors at which a copy of each network is kept, as shares of the picture's variance; the last two for easy ones."""
-DRAWN = 0.06
-"""The error at which a network counts as one that renders its picture."""
-MOST, EARLIEST = 0.9, 1_000
-"""A rung is one that this share of both kinds reach, by the median not before so many updates."""
+COARSE, DRAWN = 0.24, 0.06
+"""Errors, as shares of the picture's variance: one that sparse networks reach as well, and one at which a network
+renders its picture. It is recorded when a network first reaches each."""
 DEAD = 0.9
 """A network that leaves more than this share of the picture's variance renders a flat or black picture."""
 REACHES, FLOOR = 0.25, 0.1
 """The least difference of the shares of seeds that reach an error, and how far from none and all one share must be."""
 SCORES = {"R": "changes", "map_zip": "unit maps"}
 """The columns of both scores, and what they are of."""
-Kinds = Sequence[tuple[str, str]]
-"""Pairs of kinds of networks that are compared."""
 
 
 def until(picture: np.ndarray) -> tuple[float, ...]:
-    """The mean squared errors of the ladder for a picture (rows, columns, 3)."""
-    return tuple(float(rung * variance(picture)) for rung in LADDER)
+    """The mean squared errors for a picture (rows, columns, 3) of which it is recorded when they are reached."""
+    return tuple(float(share * variance(picture)) for share in (COARSE, DRAWN))
 
 
 def variance(picture: np.ndarray) -> float:
@@ -43,42 +38,15 @@ def variance(picture: np.ndarray) -> float:
     return float(picture.var(axis=(0, 1)).mean())
 
 
-def step(rung: float) -> str:
-    """The column of the update at which a network reaches a rung, -1 if it never does."""
-    return f"reached_{rung:g}"
-
-
-def at(score: str, rung: float) -> str:
-    """The column of a score where a network reaches a rung."""
-    return f"{score}_{rung:g}"
-
-
-def rung(*kinds: np.ndarray) -> float | None:
-    """The lowest rung that nearly all networks of both kinds reach, if not too soon; from updates (networks, rungs).
-
-    A higher rung is reached sooner still: if the lowest is too soon, there is none.
-    """
-    for i in reversed(range(len(LADDER))):
-        reached = [kind[kind[:, i] >= 0, i] for kind in kinds]
-        if all(len(mine) >= MOST * len(kind) and len(mine) for mine, kind in zip(reached, kinds, strict=True)):
-            return LADDER[i] if all(np.median(mine) >= EARLIEST for mine in reached) else None
-    return None
-
-
-def rungs(steps: Mapping[str, np.ndarray], pairs: Iterable[tuple[str, str]]) -> dict[str, set[float]]:
-    """The rungs at which networks of each kind must be scored, for these pairs to be compared."""
-    needed: dict[str, set[float]] = {kind: set() for kind in steps}
-    for first, second in pairs:
-        if first in steps and second in steps and (found := rung(steps[first], steps[second])) is not None:
-            needed[first].add(found)
-            needed[second].add(found)
-    return needed
+def step(error: float) -> str:
+    """The column of the update at which a network reaches an error, -1 if it never does."""
+    return f"reached_{error:g}"
 
 
 def of(table: pd.DataFrame, kind: str, picture: str) -> pd.DataFrame:
     """The rows of one kind and picture, by seed; columns that an older table lacks are there without a number."""
     found = table[(table["kind"] == kind) & (table["goal"] == picture)].set_index("seed").sort_index()
-    asked = ["mse", "log_mse", "share_left", *map(step, LADDER)]
+    asked = ["mse", "log_mse", "share_left", *map(step, (COARSE, DRAWN))]
     return found.reindex(columns=[*found, *(name for name in asked if name not in found)])
 
 
@@ -102,12 +70,6 @@ def reading(table: pd.DataFrame, system: str, score: str, picture: str) -> float
     if rows.empty:
         raise NoSuchRow(f"the table has no row of the control {system!r}: run it again")
     return float(rows[score].mean())
-
-
-def timeless(numbers: Mapping[str, float]) -> dict[str, float]:
-    """What a row says of a network that was not trained here: it is the same at every rung."""
-    steps: dict[str, float] = {step(rung): float(EARLIEST) for rung in LADDER}
-    return {**numbers, **steps} | {at(score, rung): numbers[score] for score in SCORES for rung in LADDER}
 
 
 def attained(table: pd.DataFrame, kind: str, picture: str, error: float = DRAWN) -> pd.Series:

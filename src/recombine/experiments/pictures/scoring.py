@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
@@ -18,71 +18,54 @@ from recombine.table import NETWORK
 
 
 class Entry(NamedTuple):
-    """A trained network, on the host: who it is, its copies at the rungs and when it reached each, and how it ended."""
+    """A trained network, on the host: who it is, when it reached which error, if that is recorded, and its end."""
 
     facts: dict[str, Any]
     model: Any
-    copies: Any
-    steps: np.ndarray
+    reached: dict[str, float]
     loss: float
     diverged_at: int
 
 
 def entries(run: Any, who: Sequence[dict]) -> list[Entry]:
-    """The networks of a run that kept copies on the ladder; `facts` name their kind and seed."""
+    """The networks of a run; `who` names the kind and seed of each."""
     import jax
 
-    model, copies = jax.device_get((run.model, run.reached))
-
-    def one(stacked: Any, i: int) -> Any:
-        return jax.tree.map(lambda a: a[i], stacked)
-
-    ends = zip(who, run.reached_at, run.losses[:, -1], run.diverged_at, strict=True)
+    model = jax.device_get(run.model)
+    names = [moments.step(error) for error in (moments.COARSE, moments.DRAWN)]
+    none = np.zeros((len(who), 0))
+    ends = zip(who, none if run.reached_at is None else run.reached_at, run.losses[:, -1], run.diverged_at, strict=True)
     return [
-        Entry(facts, one(model, i), one(copies, i), at, float(loss), int(gone))
+        Entry(
+            facts,
+            jax.tree.map(lambda a, i=i: a[i], model),
+            dict(zip(names, map(float, at), strict=False)),
+            float(loss),
+            int(gone),
+        )
         for i, (facts, at, loss, gone) in enumerate(ends)
     ]
 
 
-def at_moments(
-    settings: PictureSettings, goal: Goal, every: Sequence[Entry], pairs: moments.Kinds, *, monitor: Any
-) -> list[dict]:
-    """One row per network: both scores at the end of training, and at each rung at which its kind is compared.
-
-    Which these are follows from errors alone: see `moments.rungs`.
-    """
-    import jax
-
-    by_kind: dict[str, list[np.ndarray]] = {}
-    for one in every:
-        by_kind.setdefault(one.facts["kind"], []).append(np.where(one.diverged_at < 0, one.steps, -1))
-    needed = moments.rungs({kind: np.stack(steps) for kind, steps in by_kind.items()}, pairs)
-    jobs: list[tuple[int, float | None, Any]] = []
-    for i, one in enumerate(every):
-        here = [rung for rung in moments.LADDER if rung in needed[one.facts["kind"]]] if one.diverged_at < 0 else []
-        reached = [(k, rung) for k, rung in enumerate(moments.LADDER) if rung in here and one.steps[k] >= 0]
-        jobs += [(i, None, one.model)] if one.diverged_at < 0 else []
-        jobs += [(i, rung, jax.tree.map(lambda a, k=k: a[k], one.copies)) for k, rung in reached]
-    seeds = [every[i].facts["seed"] for i, _, _ in jobs]
-    found = structures(settings, goal, [model for _, _, model in jobs], seeds)
+def scored(settings: PictureSettings, goal: Goal, every: Sequence[Entry], *, monitor: Any) -> list[dict]:
+    """One row per network: its error and both scores at the end of training."""
+    sound = [one for one in every if one.diverged_at < 0]
+    found = structures(settings, goal, [one.model for one in sound], [one.facts["seed"] for one in sound])
     if monitor:
-        monitor.measured(len(jobs), len(jobs))
-    scores: list[dict[str, float]] = [{} for _ in every]
-    for (i, rung, _), numbers in zip(jobs, found, strict=True):
-        scores[i] |= numbers if rung is None else {moments.at(s, rung): numbers[s] for s in moments.SCORES}
-    return [row(goal, one, numbers) for one, numbers in zip(every, scores, strict=True)]
+        monitor.measured(len(sound), len(sound))
+    numbers = iter(found)
+    return [row(goal, one, next(numbers) if one.diverged_at < 0 else {}) for one in every]
 
 
 def row(goal: Goal, one: Entry, numbers: dict[str, float]) -> dict[str, Any]:
     """What a table says of a network: NaN of one that diverged."""
     from recombine.cppn.sweep.structure import NUMBERS
 
-    gone = one.diverged_at >= 0
-    steps = {moments.step(r): np.nan if gone else float(at) for r, at in zip(moments.LADDER, one.steps, strict=True)}
     known = dict.fromkeys(NUMBERS, np.nan) | numbers
     end = off(known["mse"]) | {"share_left": known["mse"] / moments.variance(goal.picture)}
     left = float(sum(np.count_nonzero(w) for w in one.model.weights))
     who = {"system": NETWORK, **one.facts, "goal": goal.name, "weights": left}
+    steps = rc.nan_if_diverged(one.reached, one.diverged_at)
     return who | {"loss": one.loss, "diverged_at": one.diverged_at} | known | end | steps
 
 
@@ -165,49 +148,51 @@ def one_core_each() -> AbstractContextManager:
     return threadpool_limits(1, "blas")
 
 
-def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> Any:
-    """A network at its initial weights."""
+def untrained(settings: PictureSettings, make: Callable[[Any], Any]) -> list[Any]:
+    """Networks at their initial weights, as many as asked for, of keys that no network is trained from."""
     import jax
+    import jax.numpy as jnp
 
-    born = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
-    return jax.tree.map(lambda a: a[0], born)
+    keys = jnp.stack([rc.key(settings.seed, "untrained", number) for number in range(settings.untrained)])
+    born = jax.device_get(rc.initial_models(make, keys))
+    return [jax.tree.map(lambda a, i=i: a[i], born) for i in range(settings.untrained)]
 
 
 def controls(settings: PictureSettings, make: Callable[[Goal], Callable[[Any], Any]] = dense) -> list[dict]:
     """For each picture, scored alike, networks whose answer is known.
 
-    The designed network; the same rotated (it renders the same); the same with a faint wave over its picture; a dense
-    network and the designed wiring at initial weights.
+    The designed network; the same rotated (it renders the same); the same with a faint wave over its picture; dense
+    networks and the designed wiring at initial weights.
     """
     from recombine.cppn.sweep import rotate
 
     rows = []
     for goal in goals(settings).values():
-        newborn = untrained(settings, make(goal))
         systems = {
-            "designed": goal.model,
-            "rotated": rotate.rotated(goal.model, rc.key(settings.seed, "rotation")),
-            "rippled": goal.rippled,
-            "untrained": newborn,
+            "designed": [goal.model],
+            "rotated": [rotate.rotated(goal.model, rc.key(settings.seed, "rotation"))],
+            "rippled": [goal.rippled],
+            "untrained": untrained(settings, make(goal)),
             "untrained wiring": fresh_wiring(settings, goal),
         }
         rows += known_rows(settings, goal, systems)
     return rows
 
 
-def fresh_wiring(settings: PictureSettings, goal: Goal) -> Any:
+def fresh_wiring(settings: PictureSettings, goal: Goal) -> list[Any]:
     """The designed wiring at initial weights, copies at one."""
     from recombine.cppn.prune.rewire import wired
 
     wiring = [np.asarray(w) for w in goal.model.weights]
-    return wired(untrained(settings, dense(goal)), wiring, copies_at_one=True, by_fan_in=True)
+    fresh = untrained(settings, dense(goal))
+    return [wired(one, wiring, copies_at_one=True, by_fan_in=True) for one in fresh]
 
 
-def known_rows(settings: PictureSettings, goal: Goal, systems: dict[str, Any]) -> list[dict]:
-    """One row per system whose answer is known, scored as networks are."""
-
-    def measure(model: Any) -> dict[str, Any]:
-        (found,) = structures(settings, goal, [model], [settings.seed])
-        return {"goal": goal.name} | found | off(found["mse"])
-
-    return rc.control_rows(measure, systems)
+def known_rows(settings: PictureSettings, goal: Goal, systems: Mapping[str, Sequence[Any]]) -> list[dict]:
+    """One row per network of systems whose answer is known, scored as networks are."""
+    each = [(name, i, model) for name, models in systems.items() for i, model in enumerate(models)]
+    found = structures(settings, goal, [model for *_, model in each], [settings.seed + i for _, i, _ in each])
+    return [
+        {"system": name, "condition": f"{name}, {goal.name}", "seed": i, "goal": goal.name} | one | off(one["mse"])
+        for (name, i, _), one in zip(each, found, strict=True)
+    ]

@@ -32,9 +32,11 @@ class PictureSettings(Seeded):
     """Adam's learning rate, on gradients of length one"""
     n_weights: int = 48
     """weights of a network that are changed to score it, drawn at random; fewer if it has fewer"""
+    untrained: int = 16
+    """networks at initial weights, of each kind and picture, that are scored beside the trained ones"""
 
     def __post_init__(self) -> None:
-        self.need_positive("steps", "n_weights")
+        self.need_positive("steps", "n_weights", "untrained")
         self.need_rates("learning_rate")
         if not 8 <= self.size <= 1024:
             raise rc.UserError(f"pictures have 8 to 1024 pixels per side, got {self.size}")
@@ -47,7 +49,7 @@ class PictureSettings(Seeded):
 
 FLAT = 0.01
 """Standard deviation over pixels below which a colour shows nothing."""
-QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "n_weights": 4}
+QUICK: dict[str, Any] = {"seeds": 2, "targets": ("moth",), "size": 8, "steps": 10, "n_weights": 4, "untrained": 2}
 
 
 class Goal(NamedTuple):
@@ -129,8 +131,8 @@ def train(
 ):
     """One network for each seed on a goal's picture, in one population; zeros stay zero, and what is drawn is kept.
 
-    Where several networks have one seed, each has a name. Each may have a learning rate of its own. A copy is kept of
-    each network at the first error as low as each of `until`.
+    Where several networks have one seed, each has a name. Each may have a learning rate of its own. It is recorded when
+    each network first has an error as low as each of `until`.
     """
     from recombine.cppn.sweep.sweep import forward
 
