@@ -175,7 +175,7 @@ STATED = (
         effect=by_depth(LONG, figures.minus("accuracy0_donut", "accuracy0_interior")),
         above=0.5,
         unit="exact accuracy, donut minus interior",
-        fits=fits(LONG),
+        fits=(by_depth(LONG, rc.fitted("accuracy1_donut", at_least=0.95)),),
         controls=figures.peak_controls("accuracy0_interior", figures.NOT_COMPOSING, at_most=0.1),
         over="depths",
     ),
