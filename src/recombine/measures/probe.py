@@ -91,11 +91,24 @@ def reader(
 ) -> Callable[[np.ndarray, np.ndarray], float]:
     """The probe of `decodability`, fitted once, as what scores any other rows.
 
-    With fewer rows than units the weights are sought among combinations of rows: the same ones, from fewer equations.
-
     >>> rows = np.array([[-1.0], [1.0]])
     >>> round(reader(rows, rows, penalty=2.0)(2 * rows, rows), 2)
     1.0
+    """
+    predict = linear_probe(fit, fit_targets, penalty=penalty)
+    return lambda acts, targets: float(np.nanmean(r2_by_target(targets, predict(acts))))
+
+
+def linear_probe(
+    fit: np.ndarray, fit_targets: np.ndarray, *, penalty: float = 1.0
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The probe of `decodability`, fitted once, as what predicts the targets of any other rows.
+
+    With fewer rows than units the weights are sought among combinations of rows: the same ones, from fewer equations.
+
+    >>> rows = np.array([[-1.0], [1.0]])
+    >>> linear_probe(rows, rows, penalty=2.0)(rows).ravel().tolist()
+    [-0.5, 0.5]
     """
     from scipy.linalg import solve
 
@@ -106,14 +119,27 @@ def reader(
         weights = rows.T @ solve(_raised(rows @ rows.T, penalty), wanted, assume_a="pos")
     else:
         weights = solve(_raised(rows.T @ rows, penalty), rows.T @ wanted, assume_a="pos")
+    return lambda acts: middle + (_flat(acts) - centre) @ weights
 
-    def score(acts: np.ndarray, targets: np.ndarray) -> float:
-        missed = (targets - middle - (_flat(acts) - centre) @ weights) ** 2
-        spread = np.var(targets, axis=0)
-        varies = spread > 0
-        return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies]))
 
-    return score
+def r2_by_target(targets: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """1 - mean (t - p)^2 / var t of each target over the rows; NaN for a target that does not vary.
+
+    >>> r2_by_target(np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 1.0]])).tolist()
+    [0.5, nan]
+    """
+    missed, spread = np.mean((targets - predictions) ** 2, axis=0), np.var(targets, axis=0)
+    varies = spread > 0
+    return 1 - np.divide(missed, spread, out=np.full(len(spread), np.nan), where=varies)
+
+
+def r2_by_row(targets: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """1 - mean (t - p)^2 / var t of each row over its targets: how well one task is decoded.
+
+    >>> r2_by_row(np.array([[0.0, 2.0]]), np.array([[0.0, 1.0]])).tolist()
+    [0.5]
+    """
+    return r2_by_target(np.transpose(targets), np.transpose(predictions))
 
 
 def _flat(acts: np.ndarray) -> np.ndarray:
