@@ -37,7 +37,7 @@ def to_fit(task: rc.Task, make, n_eval: int) -> int:
 
 
 def evaluate(
-    settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: int, more: int = 0
+    settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: int, *, more: int = 0
 ) -> Iterator[rc.Record]:
     """Each student on tasks sampled from its own rows; activations are those of the last sample, as z is.
 

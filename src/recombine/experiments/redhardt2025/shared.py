@@ -143,7 +143,7 @@ def train(
     for row, support, diverged, *pair in zip(who, supports, run.diverged_at >= 0, *records, strict=True):
         monitor.recorded(f"{label}-{'-'.join(str(v) for v in row.values())}", pair[1])
         seen, other = map(evaluation.silenced, pair) if diverged else pair
-        measured.append(answered(settings, task, row["seed"], support, seen, other, by_task=by_task))
+        measured.append(answered(settings, task, (row["seed"], support), seen, other, by_task=by_task))
     return rc.rows(run, who, measured)
 
 
@@ -151,7 +151,7 @@ def evaluated(settings: Any, task: rc.Task, make, models, sides: Sequence[Sequen
     """The records of students on training tasks, with those that probes are fitted on before them, and on others."""
     fitting = evaluation.to_fit(task, make, settings.n_eval)
     return [
-        evaluation.evaluate(settings, task, models, rows, part, 0 if part else fitting)
+        evaluation.evaluate(settings, task, models, rows, part, more=0 if part else fitting)
         for part, rows in enumerate(sides)
     ]
 
@@ -159,17 +159,13 @@ def evaluated(settings: Any, task: rc.Task, make, models, sides: Sequence[Sequen
 BY_TASK = ("task_probe", "task_r2")
 
 
-def answered(
-    settings: Any,
-    task: rc.Task,
-    teacher: int,
-    support: np.ndarray,
-    seen: rc.Record,
-    other: rc.Record,
-    *,
-    by_task: int = 0,
-) -> dict:
-    """All that is measured of one student: see `evaluation.answers`; and how it does on tasks with its rarest module."""
+def answered(settings: Any, task: rc.Task, who: tuple[int, np.ndarray], *pair: rc.Record, by_task: int = 0) -> dict:
+    """All that is measured of a student (teacher, training masks); see `evaluation.answers`.
+
+    Also how it does on held-out tasks that hold its rarest module beside others.
+    """
+    teacher, support = who
+    seen, other = pair
     found = evaluation.answers(seen, other, settings.size, module_weights(task, teacher))
     kept = {name: found.pop(name)[:by_task] for name in BY_TASK}
     rarest = int(rc.supports.usage(masks(task), support).argmin())
@@ -259,4 +255,4 @@ def initial_models(settings: Any, task: rc.Task, make, *parts: np.ndarray) -> li
 def untrained(settings: SharedSettings, task: rc.Task, make, support: np.ndarray, **who) -> dict:
     """The row of a student at its initial weights, measured as trained ones are."""
     seen, other = initial_models(settings, task, make, support, ~support)
-    return {"system": "untrained", **who, "seed": 0, **answered(settings, task, 0, support, seen, other)}
+    return {"system": "untrained", **who, "seed": 0, **answered(settings, task, (0, support), seen, other)}
