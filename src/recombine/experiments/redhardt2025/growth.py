@@ -82,3 +82,30 @@ def fewer_needed(table: pd.DataFrame) -> pd.DataFrame:
     ours, other = of(architectures.MLP, or_fewer=False), of(architectures.TRANSFORMER, or_fewer=True)
     both = [m for m in ours if m in other]
     return pd.DataFrame({f"{m:g} modules": np.log2(ours[m] / other[m]) for m in both})
+
+
+def most_shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The MLPs that were trained on the largest multiple."""
+    rows = rc.pick(table, model=architectures.MLP)
+    return rows[rows["multiple"] == rows["multiple"].max()]
+
+
+def by_family(of: Callable[[pd.DataFrame], pd.Series]):
+    """What an effect is at the largest multiple, one column per number of modules and of active ones."""
+    return lambda t: rc.each_of("condition", of)(most_shown(t))
+
+
+def cost(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed and number of active modules, R^2 with the fewest modules minus that with most, largest multiple."""
+    rows = most_shown(table)
+    return by_kind(rc.difference("r2_unseen", rows["modules"].min(), rows["modules"].max(), by="modules"), rows)
+
+
+def pairs_explain(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed, the rank correlation of R^2 with the share of pairs seen, minus that with a rival."""
+    rows = rc.pick(table, model=architectures.MLP)
+
+    def over(rival: str):
+        return lambda t: rc.correlation_by_seed("pairs", "r2_unseen")(t) - rc.correlation_by_seed(rival, "r2_unseen")(t)
+
+    return rc.each({"masks per module": over("multiple"), "share of all masks": over("share")})(rows)

@@ -8,7 +8,6 @@ levels of R^2. Rivals: as many masks as modules (power 1), as pairs (2), as all 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import architectures, figures, shared, students
-from recombine.experiments.redhardt2025.growth import COMPARED, LEVELS, by_kind, fewer_needed, needed, power, powers
+from recombine.experiments.redhardt2025 import architectures, figures, growth, shared, students
+from recombine.experiments.redhardt2025.growth import COMPARED, LEVELS, needed, power, powers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,35 +127,8 @@ def controls(settings: Settings) -> list[dict]:
     return [*shared.known(small, task, support), shared.untrained(small, task, shared.student(small, task), support)]
 
 
-def most_shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The MLPs that were trained on the largest multiple."""
-    rows = rc.pick(table, model=architectures.MLP)
-    return rows[rows["multiple"] == rows["multiple"].max()]
-
-
-def by_family(of: Callable[[pd.DataFrame], pd.Series]):
-    """What an effect is at the largest multiple, one column per number of modules and of active ones."""
-    return lambda t: rc.each_of("condition", of)(most_shown(t))
-
-
-def cost(table: pd.DataFrame) -> pd.DataFrame:
-    """By seed and number of active modules, R^2 with the fewest modules minus that with most, largest multiple."""
-    rows = most_shown(table)
-    return by_kind(rc.difference("r2_unseen", rows["modules"].min(), rows["modules"].max(), by="modules"), rows)
-
-
-def pairs_explain(table: pd.DataFrame) -> pd.DataFrame:
-    """By seed, the rank correlation of R^2 with the share of pairs seen, minus that with a rival."""
-    rows = rc.pick(table, model=architectures.MLP)
-
-    def over(rival: str):
-        return lambda t: rc.correlation_by_seed("pairs", "r2_unseen")(t) - rc.correlation_by_seed(rival, "r2_unseen")(t)
-
-    return rc.each({"masks per module": over("multiple"), "share of all masks": over("share")})(rows)
-
-
 LAW = "scaling law, hyperteacher"
-GAP = by_family(lambda t: rc.by_seed(t, "r2_seen") - rc.by_seed(t, "r2_unseen"))
+GAP = growth.by_family(lambda t: rc.by_seed(t, "r2_seen") - rc.by_seed(t, "r2_unseen"))
 claim = partial(figures.claim, source=LAW)
 
 
@@ -183,17 +155,17 @@ CLAIMS = (
         effect=GAP,
         below=0.05,
         unit="R2 on training minus held-out tasks, largest multiple",
-        fits=(by_family(figures.fits()),),
+        fits=(growth.by_family(figures.fits()),),
         over="families",
     ),
     claim(
         "adding modules costs little at a fixed number of masks per module",
         "With as many training masks per module, adding modules costs less than 0.05, though a smaller and smaller"
         " share of all masks is trained on.",
-        effect=cost,
+        effect=growth.cost,
         below=0.05,
         unit="R2 on held-out tasks, fewest modules minus most, largest multiple",
-        fits=(lambda t: by_kind(figures.fits(), most_shown(t)),),
+        fits=(lambda t: growth.by_kind(figures.fits(), growth.most_shown(t)),),
         over="numbers of active modules",
     ),
     *(slower(level) for level in LEVELS),
@@ -212,7 +184,7 @@ CLAIMS = (
         "Over all families, R2 on held-out tasks follows the share of pairs of modules seen together more closely than"
         " the masks per module, or the share of all masks.",
         source=f"ours, a rival explanation; {LAW}",
-        effect=pairs_explain,
+        effect=growth.pairs_explain,
         above=0.05,
         unit="rank correlation with R2 on held-out tasks, share of pairs minus rival",
         over="rivals",
@@ -222,7 +194,7 @@ CLAIMS = (
         "For an R2 of 0.9 on held-out tasks, a transformer needs fewer training masks than an MLP, by a factor of 1.4"
         " or more. Where its fewest are already enough, they count as what it needs.",
         source=f"{LAW}, MLP against transformer (by a reading note)",
-        effect=fewer_needed,
+        effect=growth.fewer_needed,
         above=0.5,
         unit="log2 of masks needed, MLP over transformer",
         over="numbers of modules",
