@@ -3,7 +3,7 @@
 Decodability, hyperteacher: ridge probes are fitted to activations on training tasks and scored on held-out ones, layer
 by layer, constituent by constituent and task by task. All students are given the constituents themselves, so what a
 deep layer lacks was lost on the way. The disconnected support isolates one module: it is trained on alone, and held
-out with others. The task encoding itself and the first hidden layer are the rivals of the deepest one.
+out with others. Rivals of the deepest layer are the task encoding itself and the first hidden layer.
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ QUICK = Settings(**students.QUICK | {"counts": (3, 7), "narrow": 4})
 LAPTOP = Settings()
 GPU = Settings(**students.LARGE | {"seeds": 8, "block": 8, "counts": (32, 128, 522), "narrow": 32, "n_eval": 8192})
 PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522), **students.LONG)
-DISCONNECTED = "disconnected"
-KEPT = 512
-"""Held-out tasks whose numbers a row has one by one."""
+DISCONNECTED, KEPT = "disconnected", 512
+"""A kind of support; and the held-out tasks whose numbers a row has one by one."""
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -111,8 +110,8 @@ def controls(settings: Settings) -> list[dict]:
     task = shared.family(settings, 1)
     support = shared.random_support(settings, task, 0)
     small = [students.with_changes(settings, width=width) for width in (settings.narrow, settings.width)]
-    untrained = [shared.untrained(s, task, shared.student(s, task), support, width=s.width) for s in small]
-    untrained = [row | extra(settings, row) for row in untrained]
+    rows = [shared.untrained(s, task, shared.student(s, task), support, width=s.width) for s in small]
+    untrained = [row | extra(settings, row) for row in rows]
     return [*shared.known(settings, task, support), *evaluation.known_probes(settings, task, support), *untrained]
 
 
@@ -129,16 +128,13 @@ def composing(table: pd.DataFrame) -> dict:
 
 def fewest(table: pd.DataFrame) -> dict:
     """Wide students that were trained on the fewest masks."""
-    return {"width": rc.networks(table)["width"].max(), "count": rc.networks(table)["count"].min()}
+    return composing(table) | {"count": rc.networks(table)["count"].min()}
 
 
 def cut_off(table: pd.DataFrame) -> float:
     """How much worse held-out tasks with the isolated module are answered than those of the most random masks."""
-    whole, isolated = (
-        rc.by_seed(table, "r2_unseen", **composing(table)),
-        rc.by_seed(table, "r2_rarest", kind=DISCONNECTED),
-    )
-    return float((whole - isolated).mean())
+    whole = rc.by_seed(table, "r2_unseen", **composing(table))
+    return float((whole - rc.by_seed(table, "r2_rarest", kind=DISCONNECTED)).mean())
 
 
 PROBES = (rc.reads("code", "probe_deepest", at_least=0.95), rc.reads("noise", "probe_deepest", at_most=0.05))
@@ -242,7 +238,6 @@ def figure(settings: Settings, table: pd.DataFrame):
         x = mine["probe_deepest"].clip(lower=-1)
         right.plot(x, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
     left.set_ylabel("R2 of decoded constituents, held-out tasks")
-    left.set_xticks(range(settings.depth + 1))
     figures.legend(picture, loc="outside lower center", ncols=5)
     whole, low, high = rc.grouped_correlation(rows, "condition", "probe_deepest", "r2_unseen")
     right.set(xlabel="R2 of constituents decoded from the deepest hidden layer", ylabel="R2 on held-out tasks")

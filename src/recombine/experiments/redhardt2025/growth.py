@@ -61,27 +61,25 @@ def actives(rows: pd.DataFrame) -> list[float]:
     return sorted(rows["max_active"].unique())
 
 
-def powers(table: pd.DataFrame, level: float, over: str = "modules") -> pd.DataFrame:
-    """By seed, the power of some number with which the masks needed grow, one column per number of active modules."""
-    return by_kind(lambda t: power(t, level, over), rc.pick(table, model=architectures.MLP))
+def powers(table: pd.DataFrame, level: float, column: str = "r2_unseen") -> pd.DataFrame:
+    """By seed, the power of the modules with which the masks needed grow, one column per number of active modules."""
+    return by_kind(lambda t: power(t, level, "modules", column), rc.pick(table, model=architectures.MLP))
 
 
-def fewer_needed(table: pd.DataFrame) -> pd.DataFrame:
+def fewer_needed(table: pd.DataFrame, level: float = COMPARED, column: str = "r2_unseen") -> pd.DataFrame:
     """By seed, log2 of how many times as many masks an MLP needs as a transformer, one column per number of modules."""
     import pandas as pd
 
     def of(model: str, *, or_fewer: bool) -> pd.DataFrame:
         rows = rc.pick(table, model=model)
-        if not len(rows):
-            return pd.DataFrame()
         rows = rows[rows["max_active"] == rows["max_active"].min()]
-        return needed(rows, COMPARED, or_fewer=or_fewer).pivot_table(
-            index="seed", columns="modules", values="needed", dropna=False
-        )
+        found = needed(rows, level, column, or_fewer=or_fewer)
+        return found.pivot_table(index="seed", columns="modules", values="needed", dropna=False)
 
+    if not len(rc.pick(table, model=architectures.TRANSFORMER)):
+        return pd.DataFrame()
     ours, other = of(architectures.MLP, or_fewer=False), of(architectures.TRANSFORMER, or_fewer=True)
-    both = [m for m in ours if m in other]
-    return pd.DataFrame({f"{m:g} modules": np.log2(ours[m] / other[m]) for m in both})
+    return pd.DataFrame({f"{m:g} modules": np.log2(ours[m] / other[m]) for m in ours if m in other})
 
 
 def most_shown(table: pd.DataFrame) -> pd.DataFrame:

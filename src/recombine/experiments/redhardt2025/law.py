@@ -67,7 +67,7 @@ QUICK = Settings(
     | architectures.QUICK
     | {"modules": 5, "fewer": (4,), "max_active": 3, "multiples": (1, 2, 3), "transformers": (4,)}
 )
-LAPTOP = Settings(tasks=64, steps=1500)
+LAPTOP = Settings(tasks=64, steps=1200)
 _SIZES = {"modules": 28, "fewer": (10, 16), "max_active": 4, "more_active": (5, 6), "multiples": (0.5, 1.5, 5, 16)}
 GPU = Settings(**students.LARGE | architectures.LARGE | _SIZES | {"transformers": (10, 28)})
 _EVERY = tuple(range(10, 30, 2))
