@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 class Settings(students.StudentSettings):
     numbers: tuple[int, ...] = (4, 8, 16, 32, 64)
     """numbers of modules to build for"""
-    pieces: tuple[int, ...] = (4, 8, 16, 32)
+    pieces: tuple[int, ...] = (2, 4, 8, 16, 32)
     """straight pieces that stand for a square, and so a built network's ReLUs for each; 16 is among them"""
     points: int = 10_000
     """tasks on which a built network is evaluated, one input each"""
     modules: int = 8
     """modules of the teachers for which built and trained networks are compared"""
-    width: int = 347
-    """units of the widest students' hidden layers; the laptop's have as many in all as a built network of 8 pieces"""
-    narrower: tuple[int, ...] = (66, 176)
+    width: int = 176
+    """units of the widest students' hidden layers; the laptop's have as many in all as a built network of 4 pieces"""
+    narrower: tuple[int, ...] = (22, 91)
     """widths of the other students, of which some should have as many units as a built network"""
     steps: int = 650
     """updates of each student"""
@@ -54,7 +54,7 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "narrower": (4,)})
 LAPTOP = Settings()
-_SIZES: dict[str, Any] = {"numbers": (4, 8, 16, 32, 64, 128), "points": 20_000}
+_SIZES: dict[str, Any] = {"numbers": (4, 8, 16, 32, 64, 128), "pieces": (4, 8, 16, 32), "points": 20_000}
 GPU = Settings(**students.LARGE | _SIZES | {"width": 2048, "narrower": (128, 512, 1024)})
 PAPER = replace(GPU, **students.LONG)
 

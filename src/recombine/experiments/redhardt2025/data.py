@@ -102,7 +102,7 @@ def controls(settings: Settings) -> list[dict]:
 
 def at(rows: pd.DataFrame, end: str) -> pd.DataFrame:
     """The students of each family with the fewest ("min") or the most ("max") masks."""
-    return rows[rows["count"] == rows.groupby("family")["count"].transform(end)]
+    return rows[rows["count"] == rows["family"].map(rows.groupby("family")["count"].agg(end))]
 
 
 def of_families(column: str, end: str):

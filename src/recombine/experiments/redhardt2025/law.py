@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,11 +68,11 @@ QUICK = Settings(
     | {"modules": 5, "fewer": (4,), "max_active": 3, "multiples": (1, 2, 3), "transformers": (4,)}
 )
 LAPTOP = Settings(tasks=64, steps=1200)
-_SIZES = {"modules": 28, "fewer": (10, 16), "max_active": 4, "more_active": (5, 6), "multiples": (0.5, 1.5, 5, 16)}
+_SIZES: dict[str, Any] = {"modules": 28, "fewer": (10, 16), "more_active": (5, 6), "multiples": (0.5, 1.5, 5, 16)}
 GPU = Settings(**students.LARGE | architectures.LARGE | _SIZES | {"transformers": (10, 28)})
 _EVERY = tuple(range(10, 30, 2))
 _MULTIPLES = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24)
-_LONG = students.LONG | {"transformer_rate": 3e-4}
+_LONG: dict[str, Any] = students.LONG | {"transformer_rate": 3e-4}
 PAPER = replace(GPU, fewer=_EVERY[:-1], multiples=_MULTIPLES, transformers=_EVERY, **_LONG)
 
 
@@ -95,7 +95,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     task = shared.family(settings, max(cell.members) + 1)
     sizes = {"model": cell.model, **changes, "total": len(shared.masks(task))}
     multiples = cell.settings.multiples[: None if cell.model == architectures.MLP else -1]
-    who = [
+    who: list[dict[str, Any]] = [
         {"condition": f"{cell.model}, {cell.max_active} of {cell.modules} modules, {round(n * cell.modules)} masks"}
         | {"multiple": n, **sizes, "seed": seed}
         for n in multiples

@@ -8,7 +8,7 @@ outcomes vary most. The two precisions of a seed share their teacher, initial we
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Settings(students.WithHeldOut):
 
 QUICK = Settings(**students.QUICK | {"few": 4})
 LAPTOP = Settings()
-_LARGE = {name: value for name, value in students.LARGE.items() if name != "precision"}
+_LARGE: dict[str, Any] = {name: value for name, value in students.LARGE.items() if name != "precision"}
 GPU = Settings(**_LARGE | {"seeds": 8, "block": 8, "few": 32, "tasks": 128})
 PAPER = replace(GPU, **students.LONG)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,13 +70,15 @@ class Settings(preference_students.PreferenceSettings):
         return (*self.fewer, self.modules)
 
 
-_TINY = {"modules": 5, "fewer": (4,), "multiples": (1, 2), "transformers": (4,), "token": 8, "layers": 1, "inner": 8}
+_TINY: dict[str, Any] = {"modules": 5, "fewer": (4,), "multiples": (1, 2), "transformers": (4,)}
+_TINY |= {"token": 8, "layers": 1, "inner": 8}
 QUICK = Settings(**preference_students.TINY | _TINY)
 LAPTOP = Settings()
-_MODELS = {"token": 256, "layers": 4, "heads": 4, "inner": 1024, "transformer_rate": 3e-4, "transformers": (16,)}
-_SIZES = {"modules": 24, "fewer": (8, 16), "features": 24, "multiples": (1, 2.5, 7)}
-GPU = Settings(**preference_students.LARGE | _SIZES | _MODELS)
-_WHOLE = {"modules": 32, "fewer": tuple(range(8, 32, 4)), "features": 32, "transformers": tuple(range(8, 36, 4))}
+_MODELS: dict[str, Any] = {"token": 256, "layers": 4, "heads": 4, "inner": 1024, "transformer_rate": 3e-4}
+_SIZES: dict[str, Any] = {"modules": 24, "fewer": (8, 16), "features": 24, "multiples": (1, 2.5, 7)}
+GPU = Settings(**preference_students.LARGE | _SIZES | _MODELS | {"transformers": (16,)})
+_EVERY = tuple(range(8, 36, 4))
+_WHOLE: dict[str, Any] = {"modules": 32, "fewer": _EVERY[:-1], "features": 32, "transformers": _EVERY}
 _MULTIPLES = (1, 1.5, 2, 3, 4, 6, 8)
 PAPER = replace(
     GPU, max_active=4, multiples=_MULTIPLES, **_WHOLE, **preference_students.LONG | {"transformer_rate": 1e-4}
@@ -108,7 +110,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     task = preference_students.family(world, max(cell.members) + 1)
     masks = shared.masks(task)
     sizes = {"model": cell.model, "modules": cell.modules, "max_active": world.max_active, "total": len(masks)}
-    who = [
+    who: list[dict[str, Any]] = [
         {"condition": f"{cell.model}, {cell.modules} preferences, {round(n * cell.modules)} mixtures", "multiple": n}
         | sizes
         | {"seed": seed}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,11 +58,12 @@ class Settings(students.StudentSettings):
             raise rc.UserError(f"the invertible encoding halves the modules: their number is even, got {self.modules}")
 
 
-_TWO = {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,), "shallow_width": 4, "shots": 5}
+_TWO: dict[str, Any] = {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,)}
+_TWO |= {"shallow_width": 4, "shots": 5}
 QUICK = Settings(**students.QUICK | _TWO)
 LAPTOP = Settings(tasks=64, steps=1000)
 _LONGER = (("tokens", 3), ("interval shuffle", 3), ("nonlinear", 10), ("few-shot", 10))
-_SIZES = {"narrower": (128, 256), "shallower": (2,), "shallow_width": 256, "longer": _LONGER}
+_SIZES: dict[str, Any] = {"narrower": (128, 256), "shallower": (2,), "shallow_width": 256, "longer": _LONGER}
 GPU = Settings(**students.LARGE | _SIZES)
 _WIDTHS = (128, 256, 512, 1024)
 PAPER = replace(GPU, **students.LONG, width=2048, narrower=_WIDTHS, shallow_width=2048, longer=())

@@ -119,7 +119,7 @@ LONG: dict[str, Any] = {"seeds": 10, "steps": 300_000, "learning_rate": 3e-4, "c
 """The paper's training."""
 
 
-def with_changes(settings: SharedSettings, kind: type = StudentSettings, **changes) -> Any:
+def with_changes(settings: Training, kind: type = StudentSettings, **changes) -> Any:
     """What settings of one kind have in common with these, with another task or student."""
     here = {f.name for f in fields(settings)} & {f.name for f in fields(kind)}
     return kind(**{name: getattr(settings, name) for name in here} | changes)

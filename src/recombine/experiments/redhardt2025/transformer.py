@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import recombine as rc
 from recombine.experiments.redhardt2025 import architectures, figures, shared, students
@@ -45,7 +45,7 @@ class Settings(architectures.WithTransformer):
 
 QUICK = Settings(**students.QUICK | architectures.QUICK | {"counts": (3, 6), "written": 8})
 LAPTOP = Settings()
-_SIZES = {"written": 5700, "tasks": 128, "max_active": 4, "hypernetwork_rate": 3e-3}
+_SIZES: dict[str, Any] = {"written": 5700, "tasks": 128, "max_active": 4, "hypernetwork_rate": 3e-3}
 GPU = Settings(**students.LARGE | architectures.LARGE | _SIZES | {"counts": (32, 128)})
 _COUNTS = (16, 32, 64, 128, 256, 512, 1024)
 PAPER = replace(GPU, **students.LONG, counts=_COUNTS, transformer_rate=3e-4, hypernetwork_rate=3e-4)
