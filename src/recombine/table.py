@@ -253,8 +253,13 @@ def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, *
     return Fitted(column, at_least, at_most, tuple(where.items()))
 
 
-def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = networks) -> Effect:
-    """The effect of a claim: the rank correlation of two columns over some networks of each seed.
+def correlation_by_seed(
+    first: str,
+    second: str,
+    among: Callable[[Any], Any] = networks,
+    of: Callable[[Any, Any], float] | None = None,
+) -> Effect:
+    """The effect of a claim: the rank correlation of two columns over some networks of each seed, or `of` both.
 
     A seed with fewer than three networks that have both numbers gives none.
     """
@@ -263,14 +268,14 @@ def correlation_by_seed(first: str, second: str, among: Callable[[Any], Any] = n
         from recombine.measures.similarity import rank_correlation
 
         _need(table, "seed", first, second)
-        pairs = among(table)[["seed", first, second]].dropna()
+        pairs, correlation = among(table)[["seed", first, second]].dropna(), of or rank_correlation
 
-        def of(seed: int) -> float:
+        def one(seed: int) -> float:
             mine = pairs[pairs["seed"] == seed]
-            return rank_correlation(mine[first], mine[second]) if len(mine) > 2 else float("nan")
+            return correlation(mine[first], mine[second]) if len(mine) > 2 else float("nan")
 
         seeds = networks(table)["seed"].drop_duplicates().sort_values()
-        return seeds.map(of).set_axis(seeds)
+        return seeds.map(one).set_axis(seeds)
 
     return effect
 

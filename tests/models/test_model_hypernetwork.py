@@ -41,3 +41,13 @@ def test_written_weights_start_at_variance_one_over_the_inputs():
         assert np.var(np.asarray(layer.weight)) == pytest.approx(1 / len(layer.weight), rel=0.15)
     assert not np.any(model.write.bias)
     assert {a.weak_type for a in jax.tree.leaves(model)} == {False}
+
+
+def test_without_layer_norm_the_scale_of_the_code_is_kept():
+    code = jnp.asarray([0.2, 0.4, 0.9])
+    plain = Hypernetwork(CODE, INPUTS, OUTPUTS, width=WIDTH, normalise=False, key=jax.random.key(0))
+    normed = make(jax.random.key(0))
+    for model, same in ((plain, False), (normed, True)):
+        one, two = (np.asarray(model.target(scale * code)[0].weight) for scale in (1, 2))
+        assert np.allclose(one, two, atol=1e-4) == same
+    assert np.allclose(2 * np.asarray(plain.target(code)[0].weight), np.asarray(plain.target(2 * code)[0].weight))

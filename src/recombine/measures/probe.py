@@ -102,11 +102,34 @@ def reader(
 ) -> Callable[[np.ndarray, np.ndarray], float]:
     """The probe of `decodability`, fitted once, as what scores any other rows.
 
-    With fewer rows than units the weights are sought among combinations of rows: the same ones, from fewer equations.
-
     >>> rows = np.array([[-1.0], [1.0]])
     >>> round(reader(rows, rows, penalty=2.0)(2 * rows, rows), 2)
     1.0
+    """
+    predict = linear_probe(fit, fit_targets, penalty=penalty)
+
+    def score(acts: np.ndarray, targets: np.ndarray) -> float:
+        acts, targets = _rows(acts, targets)
+        if (predicted := predict(acts)).shape != targets.shape:
+            raise ValueError(
+                f"the probe was fitted on targets {predicted.shape[1:]}, and is asked of {targets.shape[1:]}"
+            )
+        found = r2_by_target(targets, predicted)[np.var(targets, axis=0) > 0]
+        return float(found.mean()) if found.size else float("nan")
+
+    return score
+
+
+def linear_probe(
+    fit: np.ndarray, fit_targets: np.ndarray, *, penalty: float = 1.0
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The probe of `decodability`, fitted once, as what predicts the targets of any other rows.
+
+    With fewer rows than units the weights are sought among combinations of rows: the same ones, from fewer equations.
+
+    >>> rows = np.array([[-1.0], [1.0]])
+    >>> linear_probe(rows, rows, penalty=2.0)(rows).ravel().tolist()
+    [-0.5, 0.5]
     """
     from scipy.linalg import solve
 
@@ -114,7 +137,7 @@ def reader(
     if not penalty > 0:
         raise ValueError(f"penalty, the weight of |w|^2, must be above 0, got {penalty}")
     if not np.isfinite(fit).all():
-        return lambda acts, targets: float("nan")
+        return lambda acts: np.full((len(acts), *fit_targets.shape[1:]), np.nan)
     fit = _flat(fit)
     centre, middle = fit.mean(axis=0), fit_targets.mean(axis=0)
     rows, wanted = fit - centre, fit_targets - middle
@@ -123,21 +146,34 @@ def reader(
     else:
         weights = solve(_raised(rows.T @ rows, penalty), rows.T @ wanted, assume_a="pos")
 
-    def score(acts: np.ndarray, targets: np.ndarray) -> float:
-        acts, targets = _rows(acts, targets)
-        if (acts[0].size, targets.shape[1:]) != (len(centre), middle.shape):
-            raise ValueError(
-                f"the probe was fitted on {len(centre)} units and targets {middle.shape}, and is asked of "
-                f"{acts[0].size} and {targets.shape[1:]}"
-            )
-        if not np.isfinite(acts).all():
-            return float("nan")
-        missed = (targets - middle - (_flat(acts) - centre) @ weights) ** 2
-        spread = np.var(targets, axis=0)
-        varies = spread > 0
-        return float(np.mean(1 - missed.mean(axis=0)[varies] / spread[varies])) if varies.any() else float("nan")
+    def predict(acts: np.ndarray) -> np.ndarray:
+        if (units := _flat(acts).shape[1]) != len(centre):
+            raise ValueError(f"the probe was fitted on {len(centre)} units, and is asked of {units}")
+        if not np.isfinite(_flat(acts)).all():
+            return np.full((len(acts), *middle.shape), np.nan)
+        return middle + (_flat(acts) - centre) @ weights
 
-    return score
+    return predict
+
+
+def r2_by_target(targets: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """1 - mean (t - p)^2 / var t of each target over the rows; NaN for a target that does not vary.
+
+    >>> r2_by_target(np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 1.0]])).tolist()
+    [0.5, nan]
+    """
+    missed, spread = np.mean((targets - predictions) ** 2, axis=0), np.var(targets, axis=0)
+    varies = spread > 0
+    return 1 - np.divide(missed, spread, out=np.full(len(spread), np.nan), where=varies)
+
+
+def r2_by_row(targets: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """1 - mean (t - p)^2 / var t of each row over its targets: how well one task is decoded.
+
+    >>> r2_by_row(np.array([[0.0, 2.0]]), np.array([[0.0, 1.0]])).tolist()
+    [0.5]
+    """
+    return r2_by_target(np.transpose(targets), np.transpose(predictions))
 
 
 def _rows(acts: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,9 +24,19 @@ def r2_by_unit(record: Record, floor: float = FLOOR) -> float:
     >>> r2_by_unit(Record([[0]], [0], y, y_hat))
     0.75
     """
+    return float(np.mean(r2_by_task(record, floor)))
+
+
+def r2_by_task(record: Record, floor: float = FLOOR) -> np.ndarray:
+    """The same for each task: its mean over samples and units.
+
+    >>> y, y_hat = [[[0, 0], [2, 20]], [[0, 0], [2, 2]]], [[[0, 0], [1, 20]], [[0, 0], [2, 2]]]
+    >>> r2_by_task(Record([[0], [1]], [0, 0], y, y_hat)).tolist()
+    [0.75, 1.0]
+    """
     missed, y = _missed(record)
     variance = y.var(axis=1, keepdims=True)
-    return float(np.mean(1 - ratio(missed, np.maximum(variance, floor * variance.mean()))))
+    return np.mean(1 - ratio(missed, np.maximum(variance, floor * variance.mean())), axis=(1, 2))
 
 
 def r2_pooled(record: Record) -> float:

@@ -19,20 +19,23 @@ from recombine.models.network import Network
 class Hypernetwork(Network):
     """x (samples, code + inputs), the code alike in all samples -> y (samples, outputs).
 
-    (W, b, V, c) = linear(LayerNorm(code)); y = ReLU(x W / sqrt(inputs) + b) V / sqrt(width) + c.
+    (W, b, V, c) = linear(LayerNorm(code)); y = ReLU(x W / sqrt(inputs) + b) V / sqrt(width) + c. LayerNorm removes the
+    scale of the code, by which a task's answers may grow: without `normalise` the code itself is read.
     The activation `layer0` (samples, width) is taken before the ReLU. The linear map starts normal, cut at two
     standard deviations, with variance 1 / code; its biases start at zero.
     """
 
-    norm: eqx.nn.LayerNorm
+    norm: eqx.nn.LayerNorm | None
     write: Linear
     inputs: int = eqx.field(static=True)
     width: int = eqx.field(static=True)
 
-    def __init__(self, code: int, inputs: int, outputs: int, *, width: int = 1024, key: jax.Array):
+    def __init__(
+        self, code: int, inputs: int, outputs: int, *, width: int = 1024, normalise: bool = True, key: jax.Array
+    ):
         at_least_one(code=code, inputs=inputs, outputs=outputs, width=width)
         written = (inputs + 1) * width + (width + 1) * outputs
-        self.norm = eqx.nn.LayerNorm(code, eps=1e-6)
+        self.norm = eqx.nn.LayerNorm(code, eps=1e-6) if normalise else None
         weight = jax.random.truncated_normal(one_key(key), -2.0, 2.0, (code, written)) * (code**-0.5 / CUT)
         self.write = Linear(weight, jnp.zeros(written))
         self.inputs, self.width = inputs, width
@@ -44,7 +47,7 @@ class Hypernetwork(Network):
 
     def target(self, code: jax.Array) -> tuple[Linear, Linear]:
         """The two layers that are written for a code."""
-        written = self.write(self.norm(code))
+        written = self.write(self.norm(code) if self.norm else code)
         first, last = jnp.split(written, [(self.inputs + 1) * self.width])
         return _layer(first, self.inputs, self.width), _layer(last, self.width, last.size // (self.width + 1))
 

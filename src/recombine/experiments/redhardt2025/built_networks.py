@@ -11,12 +11,17 @@ import numpy as np
 import recombine as rc
 from recombine.experiments.redhardt2025 import shared
 from recombine.theory.construction import Hyperteacher, construct, error_bound
+from recombine.theory.memorising import memorise, stored_neurons
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recombine.experiments.redhardt2025.construction import Settings
 
 AT = 16
 """Pieces at which different numbers of modules are compared."""
+MOST_STORED = 20_000
+"""Hidden neurons of the largest memorizing network that is built; larger ones are only counted."""
 
 
 def teacher(settings: Settings, modules: int, seed: int):
@@ -52,9 +57,80 @@ def built(settings: Settings, modules: int, seed: int, monitor) -> list[dict]:
     return rows
 
 
+def memorizing(settings: Settings, modules: int, seed: int) -> dict:
+    """A network that stores combinations at full strength, and its size if it stored all of them.
+
+    Where these are few enough to be built, also its errors: it stores a part and is asked for the rest as well.
+    """
+    from recombine.tasks.modules import masks
+
+    it = teacher(settings, modules, seed)
+    hidden = stored_neurons(modules, settings.max_active, settings.size)
+    who = {"system": "network", "condition": "memorizing", "modules": modules, "seed": seed}
+    row = who | {"hidden": hidden, "neurons": hidden + modules + settings.size}
+    if hidden > MOST_STORED:
+        return row
+    every, rng = masks(modules, settings.max_active), rc.rng(settings.seed, "memorizing", modules, seed)
+    chosen = rng.uniform(size=len(every)) < 1 - settings.held_out
+    chosen[:2] = True, False  # a part is never empty
+    network, found = memorise(it, every[chosen]), {}
+    for name, part in (("stored", every[chosen]), ("others", every[~chosen])):
+        z = part[rng.integers(len(part), size=min(settings.points, 1000))].astype(float)
+        x = rng.uniform(-1, 1, (len(z), settings.size))
+        record = rc.Record(z, x, it(z, x)[:, None], network(z, x)[:, None])
+        found |= {f"error_{name}": errors(record)["error"], f"r2_{name}": rc.r2_pooled(record)}
+    return row | found
+
+
 def errors(answer: rc.Record) -> dict[str, float]:
     """The largest |y_hat - y|, and the root mean square as a share of the standard deviation of y."""
     return {
         "error": float(np.abs(answer.y_hat - answer.y).max()),
         "missed": float(np.sqrt(1 - rc.r2_pooled(answer))),
     }
+
+
+def matched(table: pd.DataFrame) -> list[tuple[int, int]]:
+    """Hidden neurons of each built network and of a student within a tenth of its size, for as many modules."""
+    here = {"modules": rc.pick(table, condition="trained")["modules"].min()}
+    built, trained = (sorted(rc.pick(table, condition=c, **here)["hidden"].unique()) for c in ("built", "trained"))
+    pairs = [(b, min(trained, key=lambda t: abs(np.log(b / t)))) for b in built]
+    return [(int(b), int(t)) for b, t in pairs if min(b, t) / max(b, t) >= 0.9]
+
+
+def at_sizes(table: pd.DataFrame, effect) -> pd.DataFrame:
+    """An effect of (a built network, a student) of one size, as what picks their rows; one column per size."""
+    import pandas as pd
+
+    here = {"modules": rc.pick(table, condition="trained")["modules"].min()}
+    return pd.DataFrame(
+        {
+            f"{b} neurons": effect(
+                {"condition": "built", "hidden": b, **here}, {"condition": "trained", "hidden": t, **here}
+            )
+            for b, t in matched(table)
+        }
+    )
+
+
+def excess(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed and size, log10 of the root mean square error of a built network over that of a student."""
+
+    def ratio(built: dict, student: dict) -> pd.Series:
+        return np.log10(rc.by_seed(table, "missed", **built) / rc.by_seed(table, "missed", **student))  # pyrefly: ignore
+
+    return at_sizes(table, ratio)
+
+
+def storing(table: pd.DataFrame) -> pd.Series:
+    """By seed, the power of the modules with which the hidden neurons of a memorizing network grow."""
+    rows = rc.pick(table, condition="memorizing")
+    return rows.groupby("seed")[["modules", "hidden"]].apply(
+        lambda some: np.polyfit(np.log(some["modules"]), np.log(some["hidden"]), 1)[0]
+    )
+
+
+def largest_stored(table: pd.DataFrame) -> pd.DataFrame:
+    """The largest memorizing networks that were built."""
+    rows = rc.pick(table, condition="memorizing").dropna(subset=["r2_others"])
+    return rows[rows["modules"] == rows["modules"].max()]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,67 @@ R2_CONTROLS = (
 )
 claim = partial(rc.Claim, controls=R2_CONTROLS)
 """A claim on R^2, with the controls that every one of them has."""
+
+
+def beyond_memory(effect: Callable[[pd.DataFrame], Any]) -> Callable[[pd.DataFrame], Any]:
+    """1 - (1 - R^2) / (1 - m), where m is R^2 of answering as in the nearest training task: 0 is as good as memory."""
+    return lambda t: 1 - (1 - effect(t)) / (1 - rc.control(t, "nearest task", "r2_unseen"))
+
+
+BEYOND = "share of what the nearest training task misses that students get right"
+
+
+def squared(a: Any, b: Any) -> float:
+    """Pearson's correlation, squared, with its sign."""
+    r = float(rc.pearson(np.asarray(a, float)[None], np.asarray(b, float)[None])[0])
+    return r * abs(r)
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """The students whose training masks hold every module: of others, not even the task encoding can be decoded."""
+    rows = rc.networks(table)
+    return rows[rows["covers"] > 0]
+
+
+def explains(column: str, of: Callable[[Any, Any], float] | None = squared, among=readable, wanted: str = "r2_unseen"):
+    """By seed, how far a column goes with R^2 on held-out tasks over the conditions of an experiment."""
+    return rc.correlation_by_seed(column, wanted, among=among, of=of)
+
+
+def ahead_of_rivals(among=readable, wanted: str = "r2_unseen"):
+    """By seed, how much more of R^2 on held-out tasks the deepest layer explains than the encoding or first layer."""
+
+    def over(rival: str):
+        return lambda t: (
+            explains("probe_deepest", squared, among, wanted)(t) - explains(rival, squared, among, wanted)(t)
+        )
+
+    return rc.each({"task encoding": over("probe_code"), "first layer": over("probe_first")})
+
+
+def spread(least: float, among=readable, column: str = "r2_unseen") -> rc.Check:
+    """The precondition that students of a seed differ enough for a correlation to mean something."""
+
+    def value(table: pd.DataFrame) -> float:
+        by = among(table).groupby("seed")[column]
+        return float((by.max() - by.min()).min())
+
+    return rc.Check(f"least range of {column} within a seed", value, at_least=least)
+
+
+def goes_along(where: str, source: str, among=readable, **more) -> rc.Claim:
+    """The claim that decodability and generalisation go together within an experiment, by the paper's statistic."""
+    return claim(
+        f"decodability goes with generalisation {where} (squared Pearson)",
+        "The R2 of constituents decoded from the deepest hidden layer and the R2 on held-out tasks have a squared"
+        f" Pearson correlation above 0.95 {where}.",
+        source,
+        effect=explains("probe_deepest", among=among),
+        above=0.95,
+        unit="squared Pearson correlation of the two R2 over conditions, by seed",
+        preconditions=(spread(0.1, among),),
+        **more,
+    )
 
 
 def lines(axes, groups: dict[str, pd.DataFrame], x: str, y: str, colours: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import recombine as rc
 
 if TYPE_CHECKING:
-    from recombine.experiments.redhardt2025.preferences import Settings
+    from recombine.experiments.redhardt2025.preference_students import PreferenceSettings
 
 
 def act(walks: Any, row, other, key):
@@ -36,7 +36,9 @@ def planning(walks: Any):
     return jax.jit(jax.vmap(partial(act, walks)))
 
 
-def records(settings: Settings, task: rc.Task, masks: np.ndarray, train: np.ndarray, seed: int) -> dict[str, rc.Record]:
+def records(
+    settings: PreferenceSettings, task: rc.Task, masks: np.ndarray, train: np.ndarray, seed: int
+) -> dict[str, rc.Record]:
     """Held-out mixtures of a seed's world as walked by a planner, by one for the nearest training mixture, which
     shares most preferences, by one that always stops, and at random.
     """

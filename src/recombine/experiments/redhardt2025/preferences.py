@@ -1,234 +1,248 @@
 """Does it hold for choosing actions: does a student act rightly on held-out mixtures of preferences?
 
-Scaling the number of training tasks, compositional preference grid: a student sees a mixture, encoded, and a map with
-objects, and imitates a planner. Every seed has preferences of its own. The learning rate falls along a cosine where the
-paper's stays constant, so that fewer steps are needed; the `paper` tier keeps it constant.
+Scaling the number of training tasks, and the task supports, on the compositional preference grid: a student sees a
+mixture, encoded, and a map with objects, and imitates a planner. Every seed has preferences of its own. The learning
+rate falls along a cosine where the paper's stays constant, so that fewer steps are needed; the `paper` tier keeps it
+constant.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import planners, shared, students
+from recombine.experiments.redhardt2025 import figures, preference_students, shared, students
 
 if TYPE_CHECKING:
     import pandas as pd
 
+RANDOM = "random"
+SUPPORTS = ("equal", "popular", "unpopular", "disconnected", "non_compositional")
+EPISODES = preference_students.EPISODES
+
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(students.Training):
-    modules: int = 8
-    """preferences that can be mixed"""
-    max_active: int = 3
-    """preferences of a mixture, at most"""
-    features: int = 8
-    """types of objects"""
-    objects: int = 2
-    """objects on a map"""
-    episodes: int = 128
-    """episodes per step"""
+class Settings(preference_students.PreferenceSettings):
     held_out: float = 0.25
-    """share of the mixtures that is never trained on"""
-    few: int = 12
-    """mixtures that are trained on where they are few"""
-    depth: int = 2
-    """hidden layers of a student"""
-    steps: int = 1200
-    """updates of each student"""
-    learning_rate: float = 3e-3
-    """AdamW's learning rate"""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """what activations and gradients are computed in; weights stay in float32"""
-    n_eval: int = 1024
-    """episodes on which a student is evaluated, of each kind"""
+    """share of the mixtures that is never trained on, by every support"""
+    counts: tuple[int, ...] = (12, 30)
+    """smaller numbers of random training mixtures, rising"""
+    supports: tuple[str, ...] = ("disconnected", "non_compositional")
+    """further supports: equal, popular, unpopular, disconnected, non_compositional"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.need_positive("modules", "max_active", "features", "objects", "episodes", "few")
-        if self.max_active > self.modules:
-            raise rc.UserError(f"a mixture cannot have {self.max_active} of {self.modules} preferences")
-        if self.objects > 8:
-            raise rc.UserError(f"plans for more than 8 objects are too large, got {self.objects}")
+        whole = students.total(self.modules, self.max_active)
         if not 0 < self.held_out < 1:
             raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
-        if self.few < self.modules / self.max_active:
-            raise rc.UserError(f"{self.few} mixtures of {self.max_active} cannot cover {self.modules} preferences")
-        if self.few >= students.total(self.modules, self.max_active):
-            raise rc.UserError(f"{self.few} mixtures leave none unseen")
+        if (
+            not self.counts
+            or list(self.counts) != sorted(set(self.counts))
+            or self.counts[-1] >= whole - int(self.held_out * whole)
+        ):
+            raise rc.UserError(f"counts must be rising numbers below those of held_out, got {self.counts}")
+        if 1 + (self.max_active - 1) * self.counts[0] < self.modules:
+            raise rc.UserError(f"{self.counts[0]} mixtures of {self.max_active} cannot tie {self.modules} together")
+        if unknown := set(self.supports) - set(SUPPORTS):
+            raise rc.UserError(f"no support is called {', '.join(sorted(unknown))}; there are {', '.join(SUPPORTS)}")
 
 
-_TINY = {"modules": 4, "max_active": 2, "features": 4, "objects": 1, "episodes": 8, "few": 4, "width": 8}
-QUICK = Settings(seeds=2, steps=20, n_eval=64, **_TINY)
+QUICK = Settings(**preference_students.TINY | {"counts": (4,), "supports": ("non_compositional",)})
 LAPTOP = Settings()
-_LARGE = {"modules": 16, "features": 16, "objects": 4, "few": 48, "width": 1024, "n_eval": 4096}
-GPU = Settings(steps=40_000, learning_rate=1e-3, precision="bfloat16", **_LARGE)
-PAPER = replace(GPU, seeds=10, features=32, steps=3_000_000, learning_rate=1e-4, cosine=False)
-RANDOM, FEW, NEVER = "random", "few", "non-compositional"
-EPISODES = "episode_unseen"
+GPU = Settings(**preference_students.LARGE | {"counts": (14, 35, 70, 174), "supports": SUPPORTS})
+PAPER = replace(GPU, features=32, counts=(14, 35, 70, 174, 348), **preference_students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
     return rc.cells(settings)
 
 
-@cache
-def family(settings: Settings, worlds: int) -> rc.Task:
-    """The mixtures of this many worlds; one object for equal settings, so that programs are compiled once."""
-    return rc.preferences(
-        modules=settings.modules,
-        max_active=settings.max_active,
-        worlds=worlds,
-        features=settings.features,
-        objects=settings.objects,
-        key=rc.key(settings.seed, "preferences"),
-    )
-
-
 def shown(settings: Settings, masks: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     """The training mixtures of a seed in each condition."""
     key = shared.support_key(settings, seed)
-    return {
-        RANDOM: rc.supports.random(masks, settings.held_out, key),
-        FEW: rc.supports.random(masks, shared.holding_out(masks, settings.few), key),
-        NEVER: rc.supports.non_compositional(masks, settings.held_out, key),
-    }
-
-
-def student(settings: Settings, task: rc.Task):
-    """How a student of these walks is made: five actions to choose from."""
-    from recombine.tasks.hyperteacher import widths
-
-    return shared.maker(widths(task)[0], 5, settings.width, settings.depth)
+    drawn = {f"{n} mixtures": rc.supports.random(masks, shared.holding_out(masks, n), key) for n in settings.counts}
+    kinds = {name: getattr(rc.supports, name)(masks, settings.held_out, key) for name in settings.supports}
+    return drawn | {RANDOM: rc.supports.random(masks, settings.held_out, key)} | kinds
 
 
 def run(cell: rc.Cell, monitor) -> list[dict]:
     settings = cell.settings
-    task = family(settings, max(cell.members) + 1)
-    masks = shared.masks(task)
-    who = [{"condition": c, "seed": seed} for c in (RANDOM, FEW, NEVER) for seed in cell.members]
-    chosen = [shown(settings, masks, w["seed"])[w["condition"]] for w in who]
-    seeds = [w["seed"] for w in who]
-    sides = [shared.of_teachers(task, seeds, part) for part in (chosen, [~some for some in chosen])]
-    trained = shared.fit(
+    task = preference_students.family(settings, max(cell.members) + 1)
+    sets = {seed: shown(settings, shared.masks(task), seed) for seed in cell.members}
+    who = [{"condition": name, "seed": seed} for name in sets[cell.members[0]] for seed in cell.members]
+    return preference_students.train(
         settings,
         task,
-        student(settings, task),
-        batch=settings.episodes,
-        seeds=seeds,
-        chosen=sides[0],
-        loss=rc.masked_cross_entropy,
+        preference_students.student(settings, task),
+        who=who,
+        supports=[sets[w["seed"]][w["condition"]] for w in who],
         monitor=monitor,
         label="students",
     )
-    records = [shared.evaluate(settings, task, trained.model, rows, part) for part, rows in enumerate(sides)]
-    for w, record in zip(who, records[1], strict=True):
-        monitor.recorded(f"{w['condition']}-{w['seed']}", record)
-    found = [measured(masks, *each) for each in zip(chosen, *records, strict=True)]
-    return rc.rows(trained, who, found)
-
-
-def measured(masks: np.ndarray, chosen: np.ndarray, seen: rc.Record, unseen: rc.Record) -> dict[str, float]:
-    """Accuracies on training and held-out mixtures, and what the training mixtures cover."""
-    return accuracies("seen", seen) | accuracies("unseen", unseen) | shared.described(masks, chosen)
-
-
-def accuracies(name: str, record: rc.Record) -> dict[str, float]:
-    """The share of right steps, and of episodes that are right throughout."""
-    from recombine.tasks.preferences import episode_accuracy
-
-    return {f"step_{name}": rc.step_accuracy(record), f"episode_{name}": episode_accuracy(record)}
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Planners and walkers on held-out mixtures of every seed's world; and a student at its initial weights."""
-    task, found = family(settings, settings.seeds), []
-    masks = shared.masks(task)
-    for seed in range(settings.seeds):
-        train = shown(settings, masks, seed)[RANDOM]
-        records = planners.records(settings, task, masks, train, seed)
-        rows = rc.control_rows(lambda record: accuracies("unseen", record), records)
-        found += [row | {"seed": seed} for row in rows]
-    random = shown(settings, masks, 0)[RANDOM]
-    untrained = shared.initial_models(settings, task, student(settings, task), random, ~random)
-    return [*found, {"system": "untrained", "seed": 0} | measured(masks, random, *untrained)]
+    return preference_students.controls(settings, settings.held_out)
 
 
-def control(table: pd.DataFrame, system: str, column: str) -> float:
-    """The mean of a system whose answer is known over all worlds."""
-    return float(rc.by_seed(table, column, system=system).mean())
+def counted(table: pd.DataFrame) -> list[str]:
+    """The conditions that differ in the number of random mixtures alone, rising."""
+    rows = rc.networks(table)
+    rows = rows[(rows["condition"] == RANDOM) | rows["condition"].str.endswith(" mixtures")]
+    return list(rows.groupby("condition")["masks"].mean().sort_values().index)
 
 
-def reads(system: str, column: str, **bounds: float) -> rc.Check:
-    return rc.Check(f"{column} of the control {system}", lambda t: control(t, system, column), **bounds)
+def gains(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed, the gain in right episodes from each number of random mixtures to the next."""
+    return rc.each({f"{few} to {more}": rc.difference(EPISODES, more, few) for few, more in pairwise(counted(table))})(
+        table
+    )
 
 
-def fits(*conditions: str):
-    """By seed, whether students act rightly in most steps on the mixtures they were trained on."""
-    return rc.fitted("step_seen", at_least=0.85, condition=list(conditions))
+def present(table: pd.DataFrame, *kinds: str) -> list[str]:
+    """Those of some supports that were trained on."""
+    return [kind for kind in kinds if (rc.networks(table)["condition"] == kind).any()]
 
 
-CONTROLS = (
-    reads("planner", EPISODES, at_least=0.99),
-    reads("always stops", EPISODES, at_most=0.5),
-    reads("walks at random", "step_unseen", at_most=0.3),
-    reads("nearest mixture", "step_unseen", at_most=0.85),
-)
+def ahead(other: str, margin: float, column: str = EPISODES, *, name: str, says: str) -> rc.Claim:
+    """The claim that a support leads less far than random mixtures."""
+    asked = "mixtures" if column == EPISODES else "mixtures that hold the rarest preference beside others"
+
+    def effect(table: pd.DataFrame) -> pd.DataFrame:
+        return rc.each({kind: rc.difference(column, RANDOM, kind) for kind in present(table, other)})(table)
+
+    return claim(
+        name,
+        says,
+        "task support, preference",
+        effect=effect,
+        above=margin,
+        unit=f"share of right episodes on held-out {asked}, random minus {other}",
+        preconditions=(BEYOND_MEMORY,),
+        fits=(lambda t: rc.each({k: preference_students.fits(condition=[RANDOM, k]) for k in present(t, other)})(t),),
+    )
+
+
+def over_memory(table: pd.DataFrame) -> pd.Series:
+    """By seed, right episodes of students minus those of a planner for the nearest training mixture."""
+    return rc.by_seed(table, EPISODES, condition=RANDOM) - preference_students.control(
+        table, "nearest mixture", EPISODES
+    )
+
+
 BEYOND_MEMORY = rc.Check(
     "share of right episodes of held-out mixtures, students minus a planner for the nearest training mixture",
-    lambda t: rc.value(EPISODES, condition=RANDOM)(t).mean() - control(t, "nearest mixture", EPISODES),
+    lambda t: over_memory(t).mean(),
     at_least=0.0,
 )
-claim = partial(rc.Claim, controls=CONTROLS)
+SCALING, OWN = "data scaling, preference", (preference_students.fits(condition=RANDOM),)
+claim = partial(rc.Claim, controls=preference_students.CONTROLS)
 CLAIMS = (
     claim(
-        "held-out mixtures of preferences are acted on",
-        "Trained on three quarters of the mixtures, a student chooses rightly on the others in 0.85 of the steps.",
-        "data scaling, preference",
-        effect=rc.value("step_unseen", condition=RANDOM),
-        above=0.85,
-        unit="share of right steps on held-out mixtures",
-        fits=(fits(RANDOM),),
+        "held-out mixtures of preferences are acted on better than from memory",
+        "Trained on three quarters of the mixtures, a student is right in more whole episodes of the others than a"
+        " planner that takes each for the nearest training mixture.",
+        SCALING,
+        effect=over_memory,
+        above=0.05,
+        unit="share of right episodes on held-out mixtures, student minus planner for the nearest mixture",
+        fits=OWN,
+    ),
+    claim(
+        "held-out mixtures are acted on almost as well as training ones",
+        "Trained on three quarters of the mixtures, a student is right in almost as many whole episodes of the others.",
+        SCALING,
+        effect=lambda t: rc.by_seed(t, "episode_seen", condition=RANDOM) - rc.by_seed(t, EPISODES, condition=RANDOM),
+        below=0.05,
+        unit="share of right episodes, training minus held-out mixtures",
+        fits=OWN,
     ),
     claim(
         "fewer training mixtures make held-out ones worse",
-        "Trained on few mixtures, a student is right throughout in fewer episodes of held-out ones.",
-        "data scaling, preference",
-        effect=rc.difference(EPISODES, RANDOM, FEW),
+        "Trained on the fewest mixtures, a student is right throughout in fewer episodes of held-out ones.",
+        SCALING,
+        effect=lambda t: rc.difference(EPISODES, RANDOM, counted(t)[0])(t),
         above=0.1,
-        unit="share of right episodes on held-out mixtures, most training mixtures minus few",
+        unit="share of right episodes on held-out mixtures, most training mixtures minus fewest",
         preconditions=(BEYOND_MEMORY,),
-        fits=(fits(RANDOM, FEW),),
+        fits=(lambda t: preference_students.fits(condition=[RANDOM, counted(t)[0]])(t),),
     ),
     claim(
-        "mixtures with a preference never trained on are acted on worse",
-        "Where one preference was in no training mixture, mixtures with it are acted on worse.",
+        "every increase in training mixtures helps",
+        "The share of right episodes on held-out mixtures rises with every increase in the number of training ones.",
+        f"{SCALING} (by a reading note)",
+        effect=gains,
+        above=0.0,
+        unit="gain in the share of right episodes on held-out mixtures",
+        over="increases",
+    ),
+    ahead(
+        "non_compositional",
+        0.1,
+        name="mixtures with a preference never trained on are acted on worse",
+        says="Where one preference was in no training mixture, mixtures with it are acted on worse.",
+    ),
+    ahead(
+        "disconnected",
+        0.05,
+        "episode_rarest",
+        name="mixtures across the cut of a disconnected support are acted on worse",
+        says="Where no training mixture joins a preference to others, held-out mixtures that do are acted on worse.",
+    ),
+    ahead(
+        "unpopular",
+        0.02,
+        name="rare preferences hurt",
+        says="Where some preferences are in few training mixtures, held-out mixtures are acted on worse.",
+    ),
+    claim(
+        "popular preferences and equal use change little",
+        "Where some preferences are in many more mixtures than others, or all in as many, held-out mixtures are acted"
+        " on as after random ones, within 0.03.",
         "task support, preference",
-        effect=rc.difference(EPISODES, RANDOM, NEVER),
-        above=0.1,
-        unit="share of right episodes on held-out mixtures, random minus non-compositional",
-        preconditions=(BEYOND_MEMORY,),
-        fits=(fits(RANDOM, NEVER),),
+        effect=lambda t: rc.each({k: rc.difference(EPISODES, RANDOM, k) for k in present(t, "equal", "popular")})(t),
+        above=-0.03,
+        below=0.03,
+        unit="share of right episodes on held-out mixtures, random minus other",
+        over="supports",
+    ),
+    claim(
+        "decodability goes with generalisation on the preference grid (squared Pearson)",
+        "The R2 of preferences decoded from the deepest hidden layer and the share of right episodes on held-out"
+        " mixtures have a squared Pearson correlation above 0.95 over supports and numbers of mixtures.",
+        "decodability, which the released code also computes here",
+        effect=figures.explains("probe_deepest", wanted=EPISODES),
+        above=0.95,
+        unit="squared Pearson correlation over conditions, by seed",
+        preconditions=(figures.spread(0.1, column=EPISODES),),
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Right steps and episodes on training and held-out mixtures, one dot per student, with the controls as lines."""
+    """Right episodes on training and held-out mixtures, one dot per student, with controls; and decodability."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=2, side=3.6)
-    for place, kind in zip(axes[0], ("step", "episode"), strict=True):
-        for part, colour in (("seen", plots.NEUTRAL), ("unseen", plots.GOOD)):
-            groups = {c: rows.loc[rows["condition"] == c, f"{kind}_{part}"].to_numpy() for c in (RANDOM, FEW, NEVER)}
-            plots.dots(place, groups, colour=colour)
-        for name in ("nearest mixture", "always stops"):
-            height = control(table, name, f"{kind}_unseen")
-            place.axhline(height, color=plots.BAD, linestyle=":", linewidth=0.9)
-            place.text(-0.55, height, f"control: {name}", fontsize=6.5, color=plots.BAD, ha="left", va="bottom")
-        place.set(xlabel="training mixtures", ylabel=f"share of right {kind}s")
+    picture, axes = plots.panels(rows=1, columns=2, side=4.2)
+    names = [*counted(table), *(kind for kind in settings.supports)]
+    for part, colour in (("seen", plots.NEUTRAL), ("unseen", plots.GOOD)):
+        groups = {name: rows.loc[rows["condition"] == name, f"episode_{part}"].to_numpy() for name in names}
+        plots.dots(axes[0, 0], groups, colour=colour)
+    height = preference_students.control(table, "nearest mixture", EPISODES)
+    axes[0, 0].axhline(height, color=plots.BAD, linestyle=":", linewidth=0.9)
+    axes[0, 0].text(-0.5, height, "planner for the nearest mixture", fontsize=6.5, color=plots.BAD, va="bottom")
+    axes[0, 0].tick_params(axis="x", labelrotation=40)
+    axes[0, 0].set(xlabel="training mixtures", ylabel="share of right episodes")
     axes[0, 0].set_title("grey: training mixtures; green: held-out")
+    for place, name in enumerate(names):
+        mine = rows[rows["condition"] == name]
+        axes[0, 1].plot(mine["probe_deepest"].clip(lower=-1), mine[EPISODES], "o", color=f"C{place}", label=name)
+    axes[0, 1].set(
+        xlabel="R2 of preferences decoded from the deepest layer", ylabel="right episodes, held-out mixtures"
+    )
+    figures.legend(axes[0, 1])
     return picture

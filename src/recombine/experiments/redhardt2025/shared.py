@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.measures.probe import reader
+from recombine.experiments.redhardt2025 import evaluation
 
 if TYPE_CHECKING:
     from recombine.experiments.redhardt2025.students import SharedSettings, WithHeldOut, WithPrecision
@@ -122,6 +122,7 @@ def train(
     who: Sequence[dict],
     supports: Sequence[np.ndarray],
     held_out: Sequence[np.ndarray] | None = None,
+    by_task: int = 0,
     monitor,
     label,
 ) -> list[dict]:
@@ -129,6 +130,7 @@ def train(
 
     The rows say how well training and held-out tasks are answered, and how well the constituents can be decoded from
     each layer. Held-out tasks come from the masks in `held_out`: all that a student was not trained on, unless given.
+    Of so many held-out tasks (`by_task`) the rows also have the numbers one by one.
     """
     others = [~s for s in supports] if held_out is None else held_out
     if any((s & o).any() for s, o in zip(supports, others, strict=True)):
@@ -136,85 +138,58 @@ def train(
     seeds = [w["seed"] for w in who]
     sides = [of_teachers(task, seeds, part) for part in (supports, others)]
     run = fit(settings, task, make, batch=settings.tasks, seeds=seeds, chosen=sides[0], monitor=monitor, label=label)
-    records = [evaluate(settings, task, run.model, rows, part) for part, rows in enumerate(sides)]
+    records = evaluated(settings, task, make, run.model, sides)
     measured = []
     for row, support, diverged, *pair in zip(who, supports, run.diverged_at >= 0, *records, strict=True):
         monitor.recorded(f"{label}-{'-'.join(str(v) for v in row.values())}", pair[1])
-        seen, other = map(silenced, pair) if diverged else pair
-        measured.append(answers(seen, other) | described(masks(task), support))
+        seen, other = map(evaluation.silenced, pair) if diverged else pair
+        measured.append(answered(settings, task, (row["seed"], support), seen, other, by_task=by_task))
     return rc.rows(run, who, measured)
+
+
+def evaluated(settings: Any, task: rc.Task, make, models, sides: Sequence[Sequence[np.ndarray]]) -> list:
+    """The records of students on training tasks, with those that probes are fitted on before them, and on others."""
+    fitting = evaluation.to_fit(task, make, settings.n_eval)
+    return [
+        evaluation.evaluate(settings, task, models, rows, part, more=0 if part else fitting)
+        for part, rows in enumerate(sides)
+    ]
+
+
+BY_TASK = ("task_probe", "task_r2")
+
+
+def answered(settings: Any, task: rc.Task, who: tuple[int, np.ndarray], *pair: rc.Record, by_task: int = 0) -> dict:
+    """All that is measured of a student (teacher, training masks); see `evaluation.answers`.
+
+    Also how it does on held-out tasks that hold its rarest module beside others.
+    """
+    teacher, support = who
+    seen, other = pair
+    found = evaluation.answers(seen, other, settings.size, module_weights(task, teacher))
+    kept = {name: found.pop(name)[:by_task] for name in BY_TASK}
+    rarest = int(rc.supports.usage(masks(task), support).argmin())
+    with_it = evaluation.where_active(other, rarest)
+    alone = {name: float(found[f"constituents_{name}"][rarest]) for name in ("code", "first", "deepest")}
+    return (
+        found
+        | (kept if by_task else {})
+        | {"r2_rarest": rc.r2_by_unit(other.where(with_it)) if with_it.any() else float("nan")}
+        | {f"rarest_{name}": value for name, value in alone.items()}
+        | described(masks(task), support)
+    )
+
+
+def module_weights(task: rc.Task, teacher: int) -> np.ndarray:
+    """What each module adds to a teacher's first layer, in one row: the effective weights are z times this."""
+    it = rc.teacher_of(task)
+    mine = it.weights.layers[0][teacher * it.modules : (teacher + 1) * it.modules]
+    return mine.reshape(it.modules, -1).astype(float)
 
 
 def of_teachers(task: rc.Task, seeds: Sequence[int], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
     """For each seed the rows of its own teacher whose masks are chosen."""
     return [rc.supports.for_teacher(task.combinations, s, p) for s, p in zip(seeds, parts, strict=True)]
-
-
-def evaluate(settings: Any, task: rc.Task, models, rows: Sequence[np.ndarray], part: int) -> list[rc.Record]:
-    """Each student on tasks sampled from its own rows; activations are those of the last sample, as z is."""
-    import jax
-    import jax.numpy as jnp
-
-    rng = rc.rng(settings.seed, "test masks", part)
-    picked = np.stack([rng.choice(np.flatnonzero(mine), settings.n_eval) for mine in rows])
-    keys = jax.random.split(rc.key(settings.seed, "test", part), (len(rows), settings.n_eval))
-    z = jnp.asarray(task.combinations)[picked]
-    x, y, y_hat, acts, drawn = jax.device_get(_evaluator(task.sample)(models, z, keys))
-    return [
-        rc.Record(np.asarray(drawn[i]), x[i], y[i], y_hat[i], {name: a[i] for name, a in acts.items()})
-        for i in range(len(rows))
-    ]
-
-
-@cache
-def _evaluator(sample: Any):
-    """What answers (z, keys) for every model; one function for equal samples, so that it is compiled once."""
-    import equinox as eqx
-    import jax
-
-    @eqx.filter_jit
-    @eqx.filter_vmap
-    def member(model, z, keys):
-        def one(z, key):
-            x, y = sample(z, key)
-            y_hat, acts = model(x)
-            return x[-1], y, y_hat, {name: a[-1] for name, a in acts.items()}, sample.draw(z, key)
-
-        return jax.lax.map(lambda both: one(*both), (z, keys), batch_size=256)
-
-    return member
-
-
-def silenced(record: rc.Record) -> rc.Record:
-    """A record without answers, for students that diverged: their measures are dropped anyway."""
-    nothing = {name: np.zeros_like(a) for name, a in record.acts.items()}
-    return rc.Record(record.z, record.x, record.y, np.zeros_like(record.y), nothing)
-
-
-def answers(seen: rc.Record, other: rc.Record) -> dict:
-    """R^2 on training and held-out tasks, and of the constituents decoded from each layer by probes.
-
-    Probes are fitted on training tasks.
-    """
-    first = np.arange(len(seen)) < len(seen) // 2
-    fitting, rest = seen.where(first), seen.where(~first)
-    readers = [reader(a, fitting.z) for a in layers(fitting)]
-
-    def read(part: rc.Record) -> np.ndarray:
-        return np.array([score(a, part.z) for score, a in zip(readers, layers(part), strict=True)])
-
-    return {
-        "r2_seen": rc.r2_by_unit(seen),
-        "r2_unseen": rc.r2_by_unit(other),
-        "pooled_unseen": rc.r2_pooled(other),
-        "probes_seen": read(rest),
-        "probes_unseen": read(other),
-    }
-
-
-def layers(record: rc.Record) -> list[np.ndarray]:
-    """What a student was given, and what its layers made of it."""
-    return [record.x, *(a for name, a in record.acts.items() if name.startswith("layer"))]
 
 
 def described(family_masks: np.ndarray, support: np.ndarray) -> dict[str, float]:
@@ -225,13 +200,14 @@ def described(family_masks: np.ndarray, support: np.ndarray) -> dict[str, float]
         "share": float(support.mean()),
         "covers": float(split.covers),
         "connected": float(split.covers and split.connected),
-        "pairs": split.coverage(min(2, int(family_masks.sum(axis=1).max()))),
+        "pairs": together(family_masks[support]) / max(1, together(family_masks)),
     }
 
 
-def deepest(row: Mapping[str, Any]) -> float:
-    """R^2 of the constituents of held-out tasks decoded from the deepest hidden layer, however far below 0."""
-    return float(row["probes_unseen"][-1])
+def together(some: np.ndarray) -> int:
+    """How many pairs of modules are together in some of these masks."""
+    held = some.astype(np.float32)
+    return int(np.triu(held.T @ held > 0, 1).sum())
 
 
 def controls(settings: WithHeldOut) -> list[dict]:
@@ -272,10 +248,11 @@ def known_records(settings: SharedSettings, task: rc.Task, picked: np.ndarray, s
 def initial_models(settings: Any, task: rc.Task, make, *parts: np.ndarray) -> list[rc.Record]:
     """A student of teacher 0 at its initial weights, on tasks from each of some sets of masks."""
     models = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
-    return [evaluate(settings, task, models, of_teachers(task, [0], [p]), i)[0] for i, p in enumerate(parts)]
+    sides = [of_teachers(task, [0], [part]) for part in parts]
+    return [next(each) for each in evaluated(settings, task, make, models, sides)]
 
 
 def untrained(settings: SharedSettings, task: rc.Task, make, support: np.ndarray, **who) -> dict:
     """The row of a student at its initial weights, measured as trained ones are."""
     seen, other = initial_models(settings, task, make, support, ~support)
-    return {"system": "untrained", **who, "seed": 0, **answers(seen, other), **described(masks(task), support)}
+    return {"system": "untrained", **who, "seed": 0, **answered(settings, task, (0, support), seen, other)}

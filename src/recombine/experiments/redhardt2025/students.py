@@ -15,6 +15,8 @@ from recombine.experiments.seeds import Seeded
 class Training(Seeded):
     """A student, how it is trained, and on how much it is evaluated."""
 
+    seed: int = 1
+    """the number from which every random draw is derived; number 0 was looked at before today's claims were stated"""
     width: int = 128
     """units of a student's hidden layer"""
     depth: int = 3
@@ -28,7 +30,7 @@ class Training(Seeded):
     weight_decay: float = 1e-3
     """AdamW's weight decay, on matrices alone"""
     n_eval: int = 512
-    """tasks on which a student is evaluated, of each kind; half of the training ones fit the probes"""
+    """tasks on which a student is evaluated, of each kind; probes are fitted on others"""
 
     def __post_init__(self) -> None:
         self.need_positive("width", "depth", "steps")
@@ -117,7 +119,7 @@ LONG: dict[str, Any] = {"seeds": 10, "steps": 300_000, "learning_rate": 3e-4, "c
 """The paper's training."""
 
 
-def with_changes(settings: SharedSettings, kind: type = StudentSettings, **changes) -> Any:
+def with_changes(settings: Training, kind: type = StudentSettings, **changes) -> Any:
     """What settings of one kind have in common with these, with another task or student."""
     here = {f.name for f in fields(settings)} & {f.name for f in fields(kind)}
     return kind(**{name: getattr(settings, name) for name in here} | changes)

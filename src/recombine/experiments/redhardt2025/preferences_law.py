@@ -1,0 +1,209 @@
+"""Does the number of mixtures of preferences that must be trained on grow more slowly than the number there are?
+
+Scaling law on the compositional preference grid: preferences are added, training mixtures grow in proportion and use
+all preferences equally, and the number that is needed for a share of right episodes is read off between them. Beside
+MLPs stand transformers for one number of preferences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.redhardt2025 import architectures, figures, growth, preference_students, shared, students
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVELS = (0.5, 0.6)
+"""Shares of right episodes on held-out mixtures at which the number needed is read off."""
+EPISODES = preference_students.EPISODES
+MLP, TRANSFORMER = architectures.MLP, architectures.TRANSFORMER
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(preference_students.PreferenceSettings):
+    modules: int = 12
+    """preferences of the largest worlds"""
+    fewer: tuple[int, ...] = (6,)
+    """preferences of the smaller worlds, rising"""
+    multiples: tuple[float, ...] = (1.5, 5)
+    """training mixtures for each preference, rising"""
+    transformers: tuple[int, ...] = ()
+    """numbers of preferences for which transformers are trained as well, on all multiples but the largest"""
+    token: int = 32
+    """numbers of a transformer's token"""
+    layers: int = 2
+    """layers of the transformer"""
+    heads: int = 2
+    """attention heads of each"""
+    inner: int = 128
+    """units of the hidden layer within each"""
+    transformer_rate: float = 3e-3
+    """the transformer's learning rate"""
+    steps: int = 1200
+    """updates of each student"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_positive("token", "layers", "heads", "inner")
+        self.need_rates("transformer_rate")
+        for name, numbers in (("fewer, then modules,", self.families), ("multiples", self.multiples)):
+            if len(numbers) < 2 or list(numbers) != sorted(set(numbers)) or numbers[0] <= 0:
+                raise rc.UserError(f"{name} must be two or more rising numbers above 0, got {numbers}")
+        if not set(self.transformers) <= set(self.families) or self.fewer[0] < self.max_active:
+            raise rc.UserError(
+                "transformers are trained for some of the numbers of preferences, which suffice a mixture"
+            )
+        for modules in self.families:
+            shown, there = round(self.multiples[-1] * modules), students.total(modules, self.max_active)
+            if shown >= there:
+                raise rc.UserError(f"{shown} training mixtures leave none unseen: {modules} preferences have {there}")
+
+    @property
+    def families(self) -> tuple[int, ...]:
+        """Numbers of preferences, rising."""
+        return (*self.fewer, self.modules)
+
+
+_TINY: dict[str, Any] = {"modules": 5, "fewer": (4,), "multiples": (1, 2), "transformers": (4,)}
+_TINY |= {"token": 8, "layers": 1, "inner": 8}
+QUICK = Settings(**preference_students.TINY | _TINY)
+LAPTOP = Settings()
+_MODELS: dict[str, Any] = {"token": 256, "layers": 4, "heads": 4, "inner": 1024, "transformer_rate": 3e-4}
+_SIZES: dict[str, Any] = {"modules": 24, "fewer": (8, 16), "features": 24, "multiples": (1, 2.5, 7)}
+GPU = Settings(**preference_students.LARGE | _SIZES | _MODELS | {"transformers": (16,)})
+_EVERY = tuple(range(8, 36, 4))
+_WHOLE: dict[str, Any] = {"modules": 32, "fewer": _EVERY[:-1], "features": 32, "transformers": _EVERY}
+_MULTIPLES = (1, 1.5, 2, 3, 4, 6, 8)
+PAPER = replace(
+    GPU, max_active=4, multiples=_MULTIPLES, **_WHOLE, **preference_students.LONG | {"transformer_rate": 1e-4}
+)
+
+
+def cells(settings: Settings) -> list[rc.Cell]:
+    points = [(MLP, modules) for modules in settings.families]
+    points += [(TRANSFORMER, modules) for modules in settings.transformers]
+    return rc.cells(settings, [{"model": model, "modules": modules} for model, modules in points])
+
+
+def made(settings: Settings, world: preference_students.PreferenceSettings, task: rc.Task, model: str):
+    """How a student of a kind is made."""
+    if model == MLP:
+        return preference_students.student(world, task)
+    sizes = replace(architectures.WithTransformer(), features=settings.token, layers=settings.layers)
+    sizes = replace(sizes, heads=settings.heads, inner=settings.inner)
+    return architectures.transformer(sizes, task, preference_students.seen_of_map(world), 5)
+
+
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, rate = cell.settings, "learning_rate" if cell.model == MLP else "transformer_rate"
+    world = students.with_changes(
+        replace(settings, learning_rate=getattr(settings, rate)),
+        preference_students.PreferenceSettings,
+        modules=cell.modules,
+    )
+    task = preference_students.family(world, max(cell.members) + 1)
+    masks = shared.masks(task)
+    sizes = {"model": cell.model, "modules": cell.modules, "max_active": world.max_active, "total": len(masks)}
+    who: list[dict[str, Any]] = [
+        {"condition": f"{cell.model}, {cell.modules} preferences, {round(n * cell.modules)} mixtures", "multiple": n}
+        | sizes
+        | {"seed": seed}
+        for n in settings.multiples[: None if cell.model == MLP else -1]
+        for seed in cell.members
+    ]
+    return preference_students.train(
+        world,
+        task,
+        made(settings, world, task, cell.model),
+        who=who,
+        supports=[shown(world, masks, w["multiple"], w["seed"]) for w in who],
+        monitor=monitor,
+        label="students",
+    )
+
+
+def shown(world: preference_students.PreferenceSettings, masks: np.ndarray, multiple: float, seed: int) -> np.ndarray:
+    """So many training mixtures for each preference, which use all equally."""
+    share = shared.holding_out(masks, round(multiple * world.modules))
+    return rc.supports.equal(masks, share, shared.support_key(world, seed))
+
+
+def controls(settings: Settings) -> list[dict]:
+    world = students.with_changes(settings, preference_students.PreferenceSettings)
+    whole = students.total(world.modules, world.max_active)
+    return preference_students.controls(world, 1 - settings.multiples[-1] * world.modules / whole)
+
+
+def cost(table: pd.DataFrame) -> pd.Series:
+    """By seed, right episodes with the fewest preferences minus those with most, at the largest multiple."""
+    rows = growth.most_shown(table)
+    return rc.difference(EPISODES, rows["modules"].min(), rows["modules"].max(), by="modules")(rows)
+
+
+LAW = "scaling law, preference"
+claim = partial(rc.Claim, controls=preference_students.CONTROLS)
+
+
+def slower(level: float) -> rc.Claim:
+    """The claim that the mixtures needed for a share of right episodes grow more slowly than triples do."""
+    return claim(
+        f"the mixtures needed for {level:g} of the episodes grow more slowly than triples of preferences",
+        f"As preferences are added, the training mixtures needed for {level:g} of right episodes on held-out ones grow"
+        " as a power of the preferences below 2.5; all mixtures grow nearly as 3, pairs as 2.",
+        f"{LAW} (sub-exponential, in the abstract; the levels are ours)",
+        effect=lambda t: growth.powers(t, level, EPISODES),
+        below=2.5,
+        unit="power of the preferences with which the mixtures needed grow",
+        null=3.0,
+    )
+
+
+CLAIMS = (
+    *(slower(level) for level in LEVELS),
+    claim(
+        "adding preferences costs little at a fixed number of mixtures per preference",
+        "With as many training mixtures per preference, adding preferences costs less than 0.1 of the episodes.",
+        LAW,
+        effect=cost,
+        below=0.1,
+        unit="share of right episodes on held-out mixtures, fewest preferences minus most, largest multiple",
+        fits=(lambda t: preference_students.fits()(growth.most_shown(t)),),
+    ),
+    claim(
+        "a transformer needs fewer mixtures of preferences than an MLP",
+        "For half of the episodes of held-out mixtures, a transformer needs fewer training mixtures than an MLP, by a"
+        " factor of 1.4 or more. Where its fewest are already enough, they count as what it needs.",
+        f"{LAW}, MLP against transformer (by a reading note)",
+        effect=lambda t: growth.fewer_needed(t, LEVELS[0], EPISODES),
+        above=0.5,
+        unit="log2 of mixtures needed, MLP over transformer",
+        over="numbers of preferences",
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """Right episodes on held-out mixtures against mixtures per preference, and the mixtures needed."""
+    picture, axes = rc.plots.panels(rows=1, columns=2, side=3.6)
+    rows = rc.networks(table)
+    groups = {f"{model}, {m} preferences": some for (model, m), some in rows.groupby(["model", "modules"])}
+    figures.lines(axes[0, 0], groups, "multiple", EPISODES, [f"C{i}" for i in range(len(groups))])
+    axes[0, 0].set(xscale="log", xlabel="training mixtures per preference", ylabel="right episodes, held-out mixtures")
+    axes[0, 0].set_xticks(settings.multiples, [f"{n:g}" for n in settings.multiples])
+    axes[0, 0].minorticks_off()
+    figures.legend(axes[0, 0])
+    mlps = rc.pick(table, model=MLP)
+    for place, level in enumerate(LEVELS):
+        found = growth.needed(mlps, level, EPISODES).dropna()
+        if len(found):
+            figures.lines(axes[0, 1], {f"{level:g} of the episodes": found}, "modules", "needed", [f"C{place}"])
+    rc.plots.decades(axes[0, 1], xlabel="preferences", ylabel="training mixtures needed")
+    axes[0, 1].set_xticks(settings.families, settings.families)
+    figures.legend(axes[0, 1])
+    return picture
