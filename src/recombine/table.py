@@ -254,15 +254,9 @@ def fitted(column: str, *, at_least: float = -np.inf, at_most: float = np.inf, *
 
 
 def correlation_by_seed(
-    first: str,
-    second: str,
-    among: Callable[[Any], Any] = networks,
-    of: Callable[[Any, Any], float] | None = None,
+    first: str, second: str, among: Callable[[Any], Any] = networks, of: Callable[[Any, Any], float] | None = None
 ) -> Effect:
-    """The effect of a claim: the rank correlation of two columns over some networks of each seed, or `of` both.
-
-    A seed with fewer than three networks that have both numbers gives none.
-    """
+    """By seed, the rank correlation (or `of`) of two columns over some networks; NaN for fewer than three of them."""
 
     def effect(table: pd.DataFrame) -> pd.Series:
         from recombine.measures.similarity import rank_correlation
