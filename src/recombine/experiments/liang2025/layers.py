@@ -28,7 +28,7 @@ class Settings(StripeSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=4, steps=40)
-LAPTOP = Settings(dark=True)
+LAPTOP = Settings(seeds=6, block=6, batch=16, dark=True, steps=1500)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
 AS_RELEASED = {"steps": 3125, "learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=42, block=21, **AS_RELEASED, **FULL)

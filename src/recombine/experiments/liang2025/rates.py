@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BUMP, RATE = "local bump", "rate"
-SLOW = 0.2
-"""Rate codes train slowly: the paper's own networks stop at a sixth of a blank picture's error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,7 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depths=(2, 3), steps=20)
-LAPTOP = Settings(dark=True)
+LAPTOP = Settings(batch=16, dark=True, steps=1500)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=8, block=8, depths=(2, 4, 8), steps=3125, **FULL)
 PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3125, **FULL)
@@ -111,15 +109,23 @@ def sharper(table: pd.DataFrame) -> pd.DataFrame:
     return rc.each({name: lambda t, other=other: shallow - other(t) for name, other in others.items()})(table)
 
 
+def placed(**where):
+    """By seed, whether networks given plain numbers place four fifths of the donut within a pixel.
+
+    They train slowly: the paper's own stop at 17 % of a blank picture's error, so that 5 % cannot be asked of them.
+    """
+    return rc.fitted("accuracy1_donut", at_least=0.8, **where)
+
+
 def shallow_fits(table: pd.DataFrame) -> pd.Series:
     """By seed, whether every network that is compared has learnt the donut."""
     depths = sorted(rc.pick(table, condition=RATE)["depth"].astype(int).unique())
     rate, bump = [depths[0], depths[-1]], [depths[0]]
-    fits = figures.close(SLOW, condition=RATE, depth=rate), figures.close(condition=BUMP, depth=bump)
+    fits = placed(condition=RATE, depth=rate), figures.close(condition=BUMP, depth=bump)
     return np.minimum(*(fit(table) for fit in fits))  # pyrefly: ignore
 
 
-FITS = {"fits": (at_each_depth(figures.close(SLOW)),), "over": "depths"}
+FITS = {"fits": (at_each_depth(placed()),), "over": "depths"}
 CLAIMS = (
     rc.Claim(
         "with plain numbers decodability degrades with depth",

@@ -42,7 +42,7 @@ class Settings(Seeded):
     """updates of each MLP"""
     cnn_width: int = 24
     """channels of the convolutional decoder, which doubles its map twice"""
-    cnn_steps: int = 2000
+    cnn_steps: int = 1200
     """updates of each convolutional decoder"""
     cnn_learning_rate: float = 3e-3
     """AdamW's learning rate for it, falling to zero along a cosine"""
