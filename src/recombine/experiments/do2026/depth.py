@@ -210,7 +210,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             band(line[2], np.log10(mine["share_left"]).groupby(mine["depth"]), colour, way)
         titles = [f"{name}: {of}, 0 dense, 1 designed" for of in moments.SCORES.values()]
         for place, title in zip(line, [*titles, "log10 of error / variance"], strict=True):
-            place.set(xlabel="hidden layers", title=title)
+            place.set(xlabel="hidden layers (dotted: the target's)", title=title)
             place.axvline(rows[(rows["goal"] == name) & (rows["offset"] == 0)]["depth"].max(), color="black", ls=":")
         line[0].legend(fontsize=7, frameon=False)
     return picture

@@ -243,4 +243,5 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, some, title in zip(axes[1], (named[:2], named[2:3], named[3:4], named[4:]), titles, strict=True):
         figures.judged(place, table, dict(some))
         place.set(title=f"as judged: {title}", xlabel="decades")
+    axes[1, 1].legend(fontsize=6, frameon=False)
     return picture

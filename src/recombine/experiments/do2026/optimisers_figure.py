@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 ADAM, FEW, MANY = "Adam", "Muon, 5 steps", "Muon, 20 steps"
 NAMES = (ADAM, FEW, MANY)
 TRIAL, DENSE, FIRST, SECOND = "trial", "dense", "round 1", "round 2"
-SHOWN = {"mse": "mean squared error at the end", "R": "R (lines: designed)", "map_zip": "size of unit maps"}
+SHOWN = {
+    "mse": "mean squared error at the end",
+    "R": "R (lines: designed)",
+    "map_zip": "size of unit maps (lines: designed)",
+}
 
 
 def of(name: str, stage: str) -> str:
@@ -69,3 +73,4 @@ def stages(places: Any, table: pd.DataFrame, claims: Sequence[rc.Claim]) -> None
     for place, title, x in zip(places[3:], ("errors as judged", "structure as judged"), ("decades", "C"), strict=True):
         place.set_title(title, fontsize=9)
         place.set_xlabel(x)
+    places[4].legend(fontsize=6, frameon=False, loc="upper left")

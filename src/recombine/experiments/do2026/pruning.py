@@ -241,7 +241,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             figures.on_scale(place, table, score, kinds, dense=DENSE, names=[DENSE, *names])
             place.set(ylabel="0: dense, 1: designed", title=f"round {number}: {name}, at the end")
         figures.dots(line[2], rc.networks(table), "share_left", by="kind", kinds=kinds, names=[DENSE, *names])
-        line[2].set(yscale="log", title=f"round {number}: error / variance of the picture")
+        line[2].set(yscale="log", title=f"round {number}: error / variance of the picture (dotted: 6 %)")
         line[2].axhline(moments.DRAWN, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

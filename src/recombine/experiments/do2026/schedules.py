@@ -61,10 +61,11 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         who = [{"condition": f"{kind}, {goal.name}", "kind": kind, "seed": seed} for seed in cell.members]
         found += scoring.entries(trained, who)
         curves += list(trained.losses)
-    rows = scoring.scored(settings, goal, found, monitor=monitor)
+    rows, wanted = scoring.scored(settings, goal, found, monitor=monitor), figures.thumb(goal.picture)
     for row, curve, entry in zip(rows, curves, found, strict=True):
         looked = {} if row["seed"] else {"drawn": figures.thumb(rc.render(entry.model, settings.size))}
         row.update(rc.nan_if_diverged({"curve": curve} | looked, row["diverged_at"]))
+        row.update({} if row["seed"] else {"wanted": wanted})
     return rows
 
 
@@ -135,18 +136,20 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """What networks of the first seed draw, trained in each way; errors on the way; scores; what is judged."""
-    rows, kinds, goals = rc.networks(table), list(ways(settings)), shared.goals(settings)
-    sheet, axes = rc.plots.panels(rows=len(goals) + 1, columns=max(6, len(kinds) + 1), side=2.1)
+    """What networks of the first seed draw, trained in each way; errors on the way; scores; what is judged (round:
+    changes, square: unit maps; hollow: adjusted for error)."""
+    rows, kinds = rc.networks(table), list(ways(settings))
+    names = list(dict.fromkeys(rows["goal"]))
+    sheet, axes = rc.plots.panels(rows=len(names) + 1, columns=max(6, len(kinds) + 1), side=2.1)
     for place in axes.ravel():
         place.set_axis_off()
-    for line, (name, goal) in zip(axes, goals.items(), strict=False):
-        line[0].imshow(figures.thumb(goal.picture))
-        line[0].set_title(f"{name}, designed")
-        for place, kind in zip(line[1:], kinds, strict=False):
-            kept = next(iter(rows[(rows["kind"] == kind) & (rows["goal"] == name)]["drawn"].dropna()), None)
-            if kept is not None and np.isfinite(kept).all():
-                place.imshow(kept)
+    for line, name in zip(axes, names, strict=False):
+        mine = rows[rows["goal"] == name].reindex(columns=["kind", "drawn", "wanted"])
+        kept = {f"{name}, designed": mine["wanted"].dropna()}
+        kept |= {kind: mine[mine["kind"] == kind]["drawn"].dropna() for kind in kinds}
+        for place, (kind, found) in zip(line, kept.items(), strict=False):
+            if len(found) and np.isfinite(found.iloc[0]).all():
+                place.imshow(found.iloc[0])
                 place.set_title(kind)
     scores(axes[-1], settings, table, kinds)
     return sheet

@@ -26,7 +26,7 @@ def figure(settings: Any, table: pd.DataFrame):
     picture = Figure(figsize=(12, 10), layout="constrained")
     parts: Any = picture.subfigures(2, 1, height_ratios=(1, 2))
     scores(parts[0].subplots(1, 4), rows)
-    places = parts[1].subplots(2, 2, width_ratios=(2.2, 1))
+    places = parts[1].subplots(2, 2, width_ratios=(1.4, 1))
     first = sorted(rows["goal"].unique())[0]
     for (maps, strip), kind in zip(places, (DESIGNED, TRAINED), strict=True):
         seen = rows[(rows["goal"] == first) & (rows["kind"] == kind)].reindex(columns=["maps", "strip"]).dropna()
@@ -42,5 +42,4 @@ def scores(places: Any, rows: pd.DataFrame) -> None:
     for place, (column, title) in zip(places, SCORES.items(), strict=True):
         figures.dots(place, rows, column, by="kind", kinds=kinds)
         place.set_title(title, fontsize=9)
-    places[0].set_yscale("log")
     places[0].legend(fontsize=7, frameon=False)

@@ -143,14 +143,14 @@ CLAIMS = (
     claim(
         "changes of trained networks look less compositional to a fitted judge, changes of equal effect",
         "Of changes that alter the picture equally much, a larger share looks compositional in the designed network."
-        " The judge reads smoothness: an untrained network has .63 to .84.",
+        " The judge reads smoothness: most changes of an untrained network look so as well.",
         "figure 1 of do2026, whose score is a yes or no; ours is a classifier fitted on evolved networks. Secondary",
         **yes("yes_matched"),
     ),
     claim(
         "changes of trained networks look less compositional to a fitted judge, changes of one size",
         "Of changes of every weight by the same amount, a larger share looks compositional in the designed network."
-        " The judge reads smoothness: an untrained network has .97 to 1.00, more than the designed one.",
+        " The judge reads smoothness: more changes of an untrained network look so than of the designed one.",
         "figure 1 of do2026, as above. Secondary",
         **yes("yes_fixed"),
     ),

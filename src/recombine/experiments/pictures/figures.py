@@ -123,21 +123,44 @@ def lines(axes: Any, values: dict[str, float], style: str = "-") -> None:
         axes.axhline(value, color=f"C{k}", linewidth=0.8, linestyle=style)
 
 
+MARKS = (("o", "full"), ("o", "none"), ("s", "full"), ("s", "none"))
+"""Shape and filling of dots, by score and moment."""
+
+
 def judged(axes: Any, table: Any, claims: Mapping[str, rc.Claim]) -> None:
-    """What claims judge: the mean of each of their parts over seeds, its 95 % interval, and the bounds asked for."""
+    """What claims judge: the mean of each of their parts over seeds, its 95 % interval, and the bounds asked for.
+
+    A line is a rival, picture or depth; where several scores must agree, they stand on it above each other.
+    """
     colours = {"holds": rc.plots.GOOD, "fails": rc.plots.BAD, "undecided": rc.plots.NEUTRAL}
     names: list[str] = []
+    marks: dict[str, tuple[str, str]] = {}
     for label, claim in claims.items():
         verdict, first = rc.judge(table, claim), len(names)
-        for part in verdict.parts or (verdict,):
-            axes.plot([part.low, part.high], [len(names)] * 2, color=colours[part.verdict], linewidth=1.2)
-            axes.plot(part.effect, len(names), "o", color=colours[part.verdict], markersize=3.5)
-            names.append(", ".join(word for word in (label, getattr(part, "name", "")) if word))
+        for group, parts in by_group(verdict).items():
+            for k, (column, part) in enumerate(parts.items()):
+                shape, filled = marks.setdefault(column, MARKS[len(marks) % len(MARKS)])
+                y = len(names) + 0.7 * ((k + 0.5) / len(parts) - 0.5)
+                axes.plot([part.low, part.high], [y, y], color=colours[part.verdict], linewidth=1.2)
+                axes.plot(part.effect, y, shape, fillstyle=filled, color=colours[part.verdict], markersize=3.5)
+            names.append(", ".join(word for word in (label, group) if word))
         for bound in (claim.above, claim.below):
             if bound is not None:
                 axes.plot([bound] * 2, [first - 0.5, len(names) - 0.5], "k:", linewidth=0.9)
-    axes.set_yticks(range(len(names)), names, fontsize=5)
+    for column, (shape, filled) in marks.items() if len(marks) > 1 else ():
+        axes.plot([], [], shape, fillstyle=filled, color="black", markersize=3.5, label=column)
+    axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def by_group(verdict: Any) -> dict[str, dict[str, Any]]:
+    """The parts of a verdict by group, and in it by score and moment; a claim about one thing is one part."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in verdict.parts or (verdict,):
+        name = getattr(part, "name", "")
+        group, _, column = name.partition(": ") if verdict.agree else (name, "", "")
+        found.setdefault(group, {})[column] = part
+    return found
 
 
 def thumb(picture: np.ndarray, most: int = 64) -> np.ndarray:
