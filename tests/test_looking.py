@@ -69,12 +69,12 @@ def test_two_results_stand_side_by_side(capsys):
 
 
 def test_columns_are_correlated_over_the_networks_of_several_experiments(tmp_path, capsys):
-    where = ["redhardt2025/data", "redhardt2025/support", "--out", str(Path(__file__).parents[1] / "results")]
+    where = ["liang2025/depth", "liang2025/rates", "--out", str(Path(__file__).parents[1] / "results")]
     drawn = tmp_path / "pooled.png"
-    assert cli.main(["correlate", "probes_unseen[-1]", "r2_unseen", *where, "--figure", str(drawn)]) == 0
+    assert cli.main(["correlate", "probe[-1]", "accuracy0_interior", *where, "--figure", str(drawn)]) == 0
     assert "networks of" in capsys.readouterr().out
     assert drawn.exists()
-    for bad in (["loss", "lo ss"], ["loss[0]", "loss"], ["condition", "loss"], ["probes_unseen", "loss"]):
+    for bad in (["loss", "lo ss"], ["loss[0]", "loss"], ["condition", "loss"], ["probe", "loss"]):
         assert cli.main(["correlate", *bad, *where]) == 2
 
 

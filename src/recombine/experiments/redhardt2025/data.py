@@ -29,7 +29,7 @@ class Settings(students.WithPrecision):
     """modules, and modules of a task at most, of each family; one has those of `modules` and `max_active`"""
     same: float = 0.75
     """the share held out at which families are compared; two families that differ in each number have it"""
-    steps: int = 1000
+    steps: int = 800
     """updates of each student"""
 
     def __post_init__(self) -> None:

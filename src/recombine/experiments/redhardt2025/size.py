@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Settings(students.StudentSettings):
     task_encodings: tuple[str, ...] = tuple(encodings.TASK_ENCODINGS)
     """how tasks are encoded: identity, and any others"""
-    narrower: tuple[int, ...] = (16, 32)
+    narrower: tuple[int, ...] = (32,)
     """widths of smaller students, rising; the widest have `width`"""
     shallower: tuple[int, ...] = (1,)
     """hidden layers of shallower students, rising; the deepest have `depth`"""

@@ -31,7 +31,7 @@ class Settings(students.StudentSettings):
 
 
 QUICK = Settings(**students.QUICK)
-LAPTOP = Settings(tasks=64, steps=1400)
+LAPTOP = Settings(tasks=64, steps=1200)
 GPU = Settings(**students.LARGE | {"seeds": 8, "block": 8, "n_eval": 2048})
 PAPER = replace(GPU, **students.LONG)
 
