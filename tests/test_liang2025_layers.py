@@ -198,9 +198,10 @@ def test_targets_are_ranked_by_plain_errors_first():
 
 def test_the_two_definitions_of_a_factorised_kernel_contradict_each_other():
     """By eq. 30 the AND kernel, one product, is factorised and OR is not; by A.5 OR is, more than AND."""
-    for size in (4, 8, 16):
+    for size in (8, 12, 16):
         rows = {row["system"]: row for row in targets.known_kernels(size, 1.0)}
-        assert rows["AND"]["schmidt_rank"] == pytest.approx(1.0) < rows["OR"]["schmidt_rank"]
+        assert rows["AND"]["schmidt_rank"] == pytest.approx(1.0)
+        assert rows["OR"]["schmidt_rank"] > 1.01
         assert rows["AND"]["pf"] < rows["OR"]["pf"]
 
 

@@ -14,7 +14,6 @@ import recombine as rc
 from recombine.bench import geometry
 from recombine.measures.anova import anova_energies
 from recombine.measures.tuning import tuning_shares
-from recombine.recording.grams import layer_coordinates
 from recombine.recording.jacobians import Geometry, additive, layer_geometries, layer_geometry, tuning
 
 SIZE = 8
@@ -142,20 +141,6 @@ def test_members_of_a_population_are_measured_as_if_alone(network, found):
     other, same = layer_geometries(models, rc.local_bump(SIZE), SIZE)
     assert all(np.allclose(same[name].g, found[name].g) for name in found)
     assert not np.allclose(other["output"].g, found["output"].g)
-
-
-def test_coordinates_of_a_layer_have_its_differences_and_its_probe(network):
-    task = rc.bumps(SIZE, rc.local_bump(SIZE))
-    coordinates = layer_coordinates(network, task, task.combinations, key=rc.key(0, "test"))
-    units = on_grid(network, rc.local_bump(SIZE))
-    assert list(coordinates) == list(units)
-    train, z = rc.square(task.combinations, 2, 5).train, task.combinations.astype(float)
-    for name, found in coordinates.items():
-        assert found.shape == (64, min(64, units[name].shape[-1]))
-        g, wanted = (rc.metric(*rc.finite_differences(a)) for a in (found.reshape(SIZE, SIZE, -1), units[name]))
-        assert np.allclose(g, wanted, rtol=1e-3, atol=1e-5 * np.abs(wanted).max())
-        flat = units[name].reshape(64, -1)
-        assert rc.held_out_r2(found, z, train) == pytest.approx(rc.held_out_r2(flat, z, train), abs=1e-3)
 
 
 def test_what_has_no_derivative_is_refused(network):

@@ -125,23 +125,16 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def by_layer(settings: Settings, model) -> dict[str, np.ndarray]:
     """Each measure as one number per layer, from the first hidden layer to the picture."""
-    from recombine.recording.grams import layer_coordinates
+    from recombine.experiments.liang2025 import surfaces
     from recombine.recording.jacobians import additive
 
     truth = shared.truth(settings)
-    region = rc.square(truth.z, settings.low, settings.high)
-    held_out = rc.on_grid(truth, region.held_out)
+    held_out = rc.on_grid(truth, rc.square(truth.z, settings.low, settings.high).held_out)
     exact = rc.layer_geometry(model, rc.local_bump(settings.size, settings.sigma), settings.size)
-    coordinates = layer_coordinates(model, shared.grid(settings), truth.z, key=rc.key(settings.seed, "test"))
     found = [(*warped(layer.g, held_out), additive(layer.energies)) for layer in exact.values()]
-    stepped = [
-        (
-            *warped(rc.metric(*rc.finite_differences(rc.on_grid(truth, layer))), held_out),
-            rc.held_out_r2(layer, truth.z.astype(float), region.train),
-        )
-        for layer in coordinates.values()
-    ]
-    columns = zip((*EXACT, *DIFFERENCES), np.concatenate([found, stepped], axis=1).T, strict=True)
+    stepped = surfaces.of_network(settings, shared.grid(settings), model, len(exact) - 1)
+    differences = [stepped[name] for name in ("hole_depth", "factorisation", "probe")]
+    columns = zip((*EXACT, *DIFFERENCES), (*np.array(found).T, *differences), strict=True)
     return dict(columns) | {"volume_map": rc.log_volume(exact["output"].g).T}
 
 
