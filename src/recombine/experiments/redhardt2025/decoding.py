@@ -44,7 +44,7 @@ class Settings(students.StudentSettings):
 
 QUICK = Settings(**students.QUICK | {"counts": (3, 7), "narrow": 4})
 LAPTOP = Settings()
-GPU = Settings(**students.LARGE | {"seeds": 8, "block": 8, "counts": (32, 128, 522), "narrow": 32, "n_eval": 8192})
+GPU = Settings(**students.LARGE | {"seeds": 8, "block": 8, "counts": (32, 128, 522), "narrow": 32, "n_eval": 4096})
 PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522), **students.LONG)
 DISCONNECTED, KEPT = "disconnected", 512
 """A kind of support; and the held-out tasks whose numbers a row has one by one."""

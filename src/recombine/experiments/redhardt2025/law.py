@@ -228,5 +228,6 @@ def figure(settings: Settings, table: pd.DataFrame):
                 figures.lines(axes[0, 2], {label: found}, "modules", "needed", [f"C{place}"])
     rc.plots.decades(axes[0, 2], xlabel="modules", ylabel="training masks needed")
     axes[0, 2].set_xticks(settings.families, settings.families)
-    figures.legend(axes[0, 2], title="power of the modules")
+    if axes[0, 2].has_data():  # no level may have been met
+        figures.legend(axes[0, 2], title="power of the modules")
     return picture

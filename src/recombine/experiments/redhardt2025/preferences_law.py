@@ -205,5 +205,6 @@ def figure(settings: Settings, table: pd.DataFrame):
             figures.lines(axes[0, 1], {f"{level:g} of the episodes": found}, "modules", "needed", [f"C{place}"])
     rc.plots.decades(axes[0, 1], xlabel="preferences", ylabel="training mixtures needed")
     axes[0, 1].set_xticks(settings.families, settings.families)
-    figures.legend(axes[0, 1])
+    if axes[0, 1].has_data():  # no level may have been met
+        figures.legend(axes[0, 1])
     return picture

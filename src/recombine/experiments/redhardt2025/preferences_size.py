@@ -55,7 +55,7 @@ class Settings(preference_students.PreferenceSettings):
 
 QUICK = Settings(**preference_students.TINY | {"narrower": (4,), "deeper": (3,)})
 LAPTOP = Settings()
-_SIZES: dict[str, Any] = {"task_encodings": tuple(TASK_ENCODINGS), "narrower": (16, 64, 256), "deeper": (4,)}
+_SIZES: dict[str, Any] = {"task_encodings": tuple(TASK_ENCODINGS), "narrower": (16, 256), "deeper": (4,)}
 GPU = Settings(**preference_students.LARGE | _SIZES)
 _WIDTHS = (16, 32, 64, 128, 256, 512, 1024)
 PAPER = replace(GPU, width=2048, narrower=_WIDTHS, **preference_students.LONG)
