@@ -21,7 +21,7 @@ import numpy as np
 
 from recombine.core import Task, UserError
 from recombine.encodings.tasks import generator, seed_of
-from recombine.tasks.tokens import EOS, FIRST, SEP, Vocabulary, closed_up, example
+from recombine.tasks.tokens import EOS, SEP, Vocabulary, closed_up, example
 
 LETTERS, NEW_NAMES, LISTED, VERBS, SLOTS, VALUES, DEEPEST = 16, 56, 6, 12, 8, 16, 3
 TRAINED, NEW = 0, 1
@@ -61,7 +61,7 @@ class Item(NamedTuple):
     result: jax.Array
 
 
-Piece = tuple[jax.Array | list[jax.Array], jax.Array | bool]
+Piece = tuple[jax.Array | list[jax.Array] | int, jax.Array | bool]
 """Some tokens, and whether they are there."""
 
 
@@ -153,7 +153,8 @@ def _word(name: str) -> int:
 
 def _full(item: Item, depth: jax.Array) -> list[Piece]:
     """The nested call, the last function outermost."""
-    before, after = [], []
+    before: list[Piece] = []
+    after: list[Piece] = []
     for k in reversed(range(DEEPEST)):
         name, (one, two), here = item.names[item.called[k]], item.slots[item.called[k]], k < depth
         before += [(name, here), (_word(_OPEN), here), (one, here)]

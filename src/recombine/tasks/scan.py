@@ -142,7 +142,8 @@ def holding(rows: np.ndarray, phrases: Iterable[str]) -> np.ndarray:
     phrases = list(phrases)
     if unknown := [phrase for phrase in phrases if phrase not in PHRASES]:
         raise UserError(f"SCAN has no phrase {unknown[0]!r}")
-    return np.isin(rows[:, [0, 3]], [PHRASES.index(phrase) for phrase in phrases]).any(axis=1)
+    numbers = [PHRASES.index(phrase) for phrase in phrases]
+    return np.isin(rows[:, 0], numbers) | np.isin(rows[:, 3], numbers)
 
 
 def by_length(rows: np.ndarray, most: int = 22) -> Sides:
@@ -182,5 +183,5 @@ def pairs(rows: np.ndarray) -> np.ndarray:
 
     "around right" with jump is such a pair: filling a template is composing one.
     """
-    pair = np.arange(len(PHRASES))
-    return np.where((rows[:, [0, 3]] == ABSENT) | (pair[rows[:, [0, 3]]] < len(VERBS)), ABSENT, pair[rows[:, [0, 3]]])
+    phrases = rows[:, [0, 3]].astype(int)
+    return np.where(phrases < len(VERBS), ABSENT, phrases)
