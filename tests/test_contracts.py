@@ -36,14 +36,19 @@ from recombine.measures import (
     spectrum,
     tuning,
 )
-from recombine.tasks import conjunctions
+from recombine.splits import coverage
+from recombine.tasks import calls, conjunctions, multiplication, scan, subsequence
 from recombine.tasks.modules import masks
 
 KEY = jax.random.key(0)
 GRID = np.array([(x, y) for x in range(8) for y in range(8)])
 MASKS = masks(8, 2)
 PARTS = {
-    "tasks": {"mnist": "loads a digit", "modules": "masks and magnitudes that two families share"},
+    "tasks": {
+        "mnist": "loads a digit",
+        "modules": "masks and magnitudes that two families share",
+        "tokens": "what families of tokens share",
+    },
     "measures": {"controls": "the systems that measures are tried on"},
 }
 """The modules that hold no task or measure, and what they hold."""
@@ -52,18 +57,25 @@ TASKS = {
     "bumps": lambda: rc.bumps(8, rc.local_bump(8)),
     "bumps: dark": lambda: rc.bumps(8, rc.one_hot(8), dark=True),
     "bumps: stripes": lambda: rc.stripes(rc.bumps(8, rc.local_bump(8))),
+    "calls": lambda: calls.calls(calls.asking(calls.FORMS, range(2), (1, 2)), key=KEY),
     "conjunctions": lambda: conjunctions.conjunctions(4, rc.local_bump(4)),
     "conjunctions: graded": lambda: conjunctions.graded_bumps(4, 3, rc.local_bump(4)),
     "continuous": lambda: rc.continuous_bumps(8, rc.local_bump(8)),
     "hyperteacher": lambda: rc.hyperteacher(
         modules=4, max_active=2, teachers=2, inputs=2, hidden=(3,), outputs=2, samples=2, key=KEY
     ),
+    "multiplication": lambda: multiplication.multiplication(multiplication.every((2, 1)), (2, 1), steps=False),
+    "multiplication: steps": lambda: multiplication.multiplication(multiplication.every((2, 1)), (2, 1), steps=True),
     "preferences": lambda: rc.preferences(modules=3, max_active=2, features=3, objects=2, key=KEY),
     "rotation": lambda: rc.rotation(np.eye(4)),
+    "scan": lambda: scan.scan(scan.combinations()[:500]),
+    "subsequence": lambda: subsequence.subsequence(subsequence.every(3), steps=False),
+    "subsequence: steps": lambda: subsequence.subsequence(subsequence.every(3), steps=True),
     "sums": lambda: rc.sum_of_parts(2, points=3),
     "cppn.task": lambda: rc.picture(np.linspace(0, 1, 24).reshape(2, 2, 2, 3), told=True),
 }
 SPLITS = {
+    "coverage": lambda: coverage.withholding(GRID, coverage.by_hash(GRID, 0.25, salt=0)),
     "grid": lambda: rc.square(GRID, 2, 5),
     "grid: corner": lambda: rc.corner(GRID, 4),
     "grid: cross": lambda: rc.cross(GRID, 3, 4),

@@ -93,3 +93,13 @@ class Vocabulary:
         if unknown := [i for i in found if not 0 <= i < len(known)]:
             raise UserError(f"unknown token {unknown[0]}; there are {len(known)}")
         return [known[i] for i in found]
+
+
+def closed_up(tokens: jax.Array, here: jax.Array) -> jax.Array:
+    """The tokens of one row that are here, in their order, then PAD: how rows of several lengths are written.
+
+    >>> closed_up(jnp.array([5, 6, 7]), jnp.array([True, False, True])).tolist()
+    [5, 7, 0]
+    """
+    order = jnp.argsort(~here, stable=True)
+    return jnp.where(here, tokens, PAD)[order]
