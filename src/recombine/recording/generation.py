@@ -23,8 +23,8 @@ _AT_ONCE = 256  # rows written together, to bound memory
 def generate(models: Any, asked: Record, *, end: int, pad: int = 0) -> np.ndarray:
     """What each member of a population writes after the prompts of these rows: ids (members, rows, T), as y[.., 0].
 
-    A prompt is a row up to its first place that counts (y[.., 1] > 0). The network with the largest logit at each place
-    goes on until it has written `end`, then `pad`. Every step is a whole pass: rows are short.
+    A prompt is a row up to its first place that counts (y[.., 1] > 0). At each place after it the id of the largest
+    logit is written, until that was `end`, then `pad`. Every step is a whole pass: rows are short.
     """
     counts = asked.y[..., 1] > 0
     if not np.all(np.any(counts & (asked.y[..., 0] == end), axis=1)):
