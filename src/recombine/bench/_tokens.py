@@ -42,9 +42,7 @@ def make(width: int, depth: int, heads: int, key: jax.Array) -> TokenDecoder:
 def train(members: int, *, compute: Any, sizes: dict[str, int], batch: int, steps: int, repeats: int) -> list[float]:
     """Seconds of `repeats` stretches of `steps` updates of the whole population, after one that compiles."""
     tokens, clock = sizes["tokens"], Clock()
-    recipe = rc.Recipe(
-        steps * (repeats + 1), batch, loss=rc.masked_cross_entropy, compute=compute, chunks=repeats + 1
-    )
+    recipe = rc.Recipe(steps * (repeats + 1), batch, loss=rc.masked_cross_entropy, compute=compute, chunks=repeats + 1)
     network = partial(make, sizes["width"], sizes["depth"], sizes["heads"])
     split = rc.Split(task(tokens).combinations, np.array([True, False]))
     keys = rc.member_keys(0, range(members))

@@ -42,7 +42,9 @@ _SIZES = {"width": 128, "depth": 4, "head": 32, "batch": 256, "kinds": KINDS}
 GPU = Settings(seed=2, seeds=8, block=8, steps=15_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=10, block=5, width=256, depth=8, steps=100_000, learning_rate=3e-4, precision="float32")
 VARIANTS = (
-    rc.Variant("half the steps", "the length of training is ours", steps=lambda s: s.steps // 2, kinds=(PLAIN, COUPLED)),
+    rc.Variant(
+        "half the steps", "the length of training is ours", steps=lambda s: s.steps // 2, kinds=(PLAIN, COUPLED)
+    ),
     rc.Variant("fewer rows", "the paper's training sizes are not known here", rows=5_000, kinds=(PLAIN, COUPLED)),
     rc.Variant("more weight decay", "weight decay is ours", weight_decay=0.1, kinds=(PLAIN, COUPLED)),
 )

@@ -105,7 +105,10 @@ def controls(settings: Settings) -> list[dict]:
     scores, _ = worlds.measured(settings, task, model, known)
     patch = patching.followed(model, task, known, rc.rng(settings.seed, "donors", 0))
     row = {"system": "untrained", "seed": 0} | scores | patch
-    return [*worlds.known_systems(settings, USUAL), row | {"patch_gain": patch["patch_follows"] - patch["patch_by_lot"]}]
+    return [
+        *worlds.known_systems(settings, USUAL),
+        row | {"patch_gain": patch["patch_follows"] - patch["patch_by_lot"]},
+    ]
 
 
 value = partial(rc.value, withheld=USUAL)
