@@ -92,19 +92,17 @@ def apart(settings: Settings, scores: dict[str, float]) -> dict[str, float]:
 
 def controls(settings: Settings) -> list[dict]:
     """Solvers that never err and that err by lot, a rememberer of subgraphs, and an untrained network."""
-    rows = training(settings, 0)
+    rows, errors = training(settings, 0), {"perfect": 0.0, "errs by lot": 0.1}
     born = shared.untrained(settings, longer.decoder(settings, longer.COUPLED))
     untrained, _ = measured(settings, born, rows, 0)
-    found, counts = [], seen.counted(settings, rows)
-    for row in programmes.known_systems(settings, rows):
-        wrong = {"perfect": 0.0, "errs by lot": 0.1}.get(row["system"])
-        if wrong is not None:
-            right = rc.rng(settings.seed, "errs by lot").uniform(size=counts["subgraph"].shape) >= wrong
-            row |= apart(settings, row) | seen.counts_apart(counts, right) | {"node_gain": 0.0}
-        else:
-            row["node_gain"] = untrained["remembered_node_seen"] - untrained["remembered_node_withheld"]
-        found.append(row)
-    return [*found, {"system": "untrained", "seed": 0} | untrained]
+    counts, rng = seen.counted(settings, rows), rc.rng(settings.seed, "errs by lot")
+    known = {row["system"]: row for row in programmes.known_systems(settings, rows)}
+    for name, wrong in errors.items():
+        right = rng.uniform(size=counts["subgraph"].shape) >= wrong
+        known[name] |= apart(settings, known[name]) | seen.counts_apart(counts, right)
+    memory = {name: untrained[f"remembered_{name}"] for name in ("node_seen", "node_withheld")}
+    known["rememberer"] |= memory | {"node_gain": memory["node_seen"] - memory["node_withheld"]}
+    return [*known.values(), {"system": "untrained", "seed": 0} | untrained]
 
 
 value = partial(rc.value, condition=NAME)

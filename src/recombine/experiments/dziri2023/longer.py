@@ -103,7 +103,7 @@ CLAIMS = (
     claim(
         "steps written out do not carry to larger sizes (the paper)",
         "With all steps written out, decoders are right on the sizes they were trained on and mostly wrong on larger.",
-        "Dziri et al. (2023): near 100 % in distribution, near 0 % on larger sizes, also with scratchpads (second-hand)",
+        "Dziri et al. (2023): near 100 % in distribution, near 0 % on larger, also with scratchpads (second-hand)",
         effect=lambda t: rc.value("exact_trained", condition=PLAIN)(t) - rc.value("exact_larger", condition=PLAIN)(t),
         above=0.5,
         unit="exact answers with steps and plain places, trained sizes minus larger ones",

@@ -140,7 +140,7 @@ def solver(task: rc.Task, rows: np.ndarray, *, wrong: float = 0.0, rng: np.rando
 
 
 def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
-    """A perfect solver, one that errs by lot, and one that gives the answer of the row with the longest same beginning."""
+    """A perfect solver, one that errs by lot, and a rememberer of the row with the longest same beginning."""
     them, found = asked(settings), []
     for name, wrong in (("perfect", 0.0), ("errs by lot", 0.02)):
         row: dict[str, Any] = {"system": name, "seed": 0}

@@ -119,7 +119,8 @@ def at_equal_depth(settings: Any, model: Any, train: np.ndarray, seed: int) -> d
     guess = np.stack([vote(e[:, None], d, train) == d for e, d in zip(ends.T, truths(task, depths).T, strict=True)], 1)
     named = {"node_seen": there & seen & ~out, "node_withheld": there & out}
     found = {name: float(right[mask].mean()) if mask.any() else np.nan for name, mask in named.items()}
-    remembered = {f"remembered_{name}": float(guess[rows][mask].mean()) for name, mask in named.items() if mask.any()}
+    guessed = guess[rows]
+    remembered = {f"remembered_{k}": float(guessed[m].mean()) if m.any() else np.nan for k, m in named.items()}
     return found | remembered
 
 

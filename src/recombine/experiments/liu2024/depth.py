@@ -10,7 +10,6 @@ withheld, `iid` over chains held out singly. The margins of W1 and W3 were propo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np

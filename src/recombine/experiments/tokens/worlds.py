@@ -38,17 +38,16 @@ class Worlds(shared.Decoders):
 
 
 @cache
-def _family(symbols: int, functions: int, longest: int, worlds: int, steps: bool, seed: int) -> rc.Task:
+def _family(seed: int, **sizes: int) -> rc.Task:
     from recombine.tasks.chains import chains
 
-    sizes = {"symbols": symbols, "functions": functions, "longest": longest, "worlds": worlds}
-    return chains(**sizes, steps=steps, key=rc.key(seed, "chains"))
+    return chains(**sizes, key=rc.key(seed, "chains"))  # pyrefly: ignore
 
 
 def family(settings: Worlds, worlds: int, *, steps: bool = False) -> rc.Task:
     """The chains of this many worlds; one object for equal settings, so that programs are compiled once."""
-    s = settings
-    return _family(s.symbols, s.functions, s.longest, worlds, steps, s.seed)
+    sizes = {name: getattr(settings, name) for name in ("symbols", "functions", "longest")}
+    return _family(settings.seed, **sizes, worlds=worlds, steps=steps)
 
 
 class World(NamedTuple):
