@@ -25,16 +25,31 @@ def token_accuracy(record: Record) -> float:
 
 
 def exact_match(record: Record) -> float:
-    """The share of rows whose whole answer is right: every place that counts."""
+    """The share of rows whose whole answer is right: every place that counts.
+
+    >>> y, y_hat = np.array([[[1, 1]], [[1, 1]]]), np.array([[[0.0, 2.0]], [[2.0, 0.0]]])
+    >>> exact_match(Record(np.zeros((2, 1)), y[..., 0], y, y_hat))
+    0.5
+    """
     return float(np.mean(exact_rows(record)))
 
 
 def exact_rows(record: Record) -> np.ndarray:
-    """(rows,) whether every place that counts is right."""
+    """(rows,) whether every place that counts is right.
+
+    >>> y, y_hat = np.array([[[1, 1], [0, 0]]]), np.array([[[0.0, 2.0], [0.0, 2.0]]])
+    >>> exact_rows(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
+    [True]
+    """
     return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)
 
 
 def right_tokens(record: Record) -> np.ndarray:
-    """(rows, T) whether the largest logit is that of the right token; never where a logit is not a number."""
+    """(rows, T) whether the largest logit is that of the right token; never where a logit is not a number.
+
+    >>> y, y_hat = np.array([[[1, 1], [0, 1]]]), np.array([[[0.0, 2.0], [np.nan, 0.0]]])
+    >>> right_tokens(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
+    [[True, False]]
+    """
     finite = np.isfinite(record.y_hat).all(axis=-1)
     return finite & (record.y_hat.argmax(axis=-1) == record.y[..., 0])

@@ -116,7 +116,7 @@ class TokenDecoder(Network):
         return self.rest(self.read(x), x, 0).reshape(*x.shape, -1)
 
     def read(self, x: jax.Array) -> jax.Array:
-        """h (rows * T, W) before the first layer, of rows x (rows, T) or of one, (T,); an unknown id gives no number."""
+        """h (rows * T, W) before the first layer, of rows x (rows, T) or one row (T,); NaN where an id is unknown."""
         h = self.embed.at[x.astype(jnp.int32)].get(mode="fill", fill_value=jnp.nan)
         if self.index is not None:
             if x.shape[-1] > len(self.index):
@@ -142,7 +142,7 @@ def norm(h: jax.Array) -> jax.Array:
 
 
 def rotate(h: jax.Array, cos: jax.Array, sin: jax.Array) -> jax.Array:
-    """In h (.., T, heads, size), pair (k, k + size/2) of a token turned by the angle (.., T, 1, size/2) of its place."""
+    """In h (.., T, heads, size), pair (k, k + size/2) turned by an angle (.., T, 1, size/2), its token's."""
     first, last = jnp.split(h, 2, axis=-1)
     return jnp.concatenate([first * cos - last * sin, last * cos + first * sin], axis=-1)
 

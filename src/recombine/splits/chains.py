@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.core import ABSENT, Split, UserError
+from recombine.core import ABSENT, Split, UserError, as_mask
 
 
 def withheld_pairs(functions: int, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -71,3 +71,16 @@ def groups(split: Split, pairs: np.ndarray) -> dict[str, np.ndarray]:
         found[f"row_{d}"] = split.held_out & ~novel & (many == d)
         found[f"pair_{d}"] = novel & (many == d)
     return found
+
+
+def of_world(combinations: np.ndarray, world: int, chosen: np.ndarray) -> np.ndarray:
+    """(all rows,) the rows of one world that are chosen, by a mask over that world's rows; no row of another.
+
+    >>> of_world(np.array([[0, 5], [1, 5], [1, 6]]), 1, np.array([True, False])).tolist()
+    [False, True, False]
+    """
+    mine = combinations[:, 0] == world
+    if not mine.any():
+        raise UserError(f"there is no world {world}: they are numbered from 0 to {combinations[:, 0].max()}")
+    mine[mine] = as_mask(chosen, (int(mine.sum()),))
+    return mine

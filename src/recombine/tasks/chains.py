@@ -8,7 +8,7 @@ permutations: of those, a value that is not yet used can be guessed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ import numpy as np
 
 from recombine.core import ABSENT, Task, UserError
 from recombine.encodings.tasks import generator, seed_of
-from recombine.tasks.tokens import EOS, FIRST, SEP, example
+from recombine.tasks.tokens import EOS, FIRST, SEP, Vocabulary, example
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,11 @@ class Chains:
         tokens = jnp.concatenate([FIRST + asked, jnp.array([SEP]), FIRST + answer, jnp.array([EOS])])
         return example(tokens, np.arange(len(tokens)) > self.longest + 1)
 
-    @property
-    def vocabulary(self) -> int:
-        """How many ids there are: symbols, then functions, then NONE."""
-        return FIRST + self.symbols + self.functions + 1
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Symbols, then functions, then NONE."""
+        symbols, functions = (f"x{i}" for i in range(self.symbols)), (f"f{i}" for i in range(self.functions))
+        return Vocabulary((*symbols, *functions, "NONE"))
 
     @property
     def tables(self) -> np.ndarray:

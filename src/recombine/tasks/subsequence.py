@@ -151,3 +151,14 @@ def local_steps(combinations: np.ndarray) -> np.ndarray:
 def lengths(combinations: np.ndarray) -> np.ndarray:
     """How many inputs each combination has."""
     return np.sum(combinations != ABSENT, axis=1)
+
+
+def coupled(tokens: jax.Array) -> jax.Array:
+    """Places (.., T) by which an input, its dp and its answer stand together, whatever the length (position coupling).
+
+    Input i, dp_i and answer i have place i + 1, ":" has 0, and SEP the place after the last input. What a step needs
+    then lies as far away in rows of every length. For rows with steps.
+    """
+    t = jnp.arange(tokens.shape[-1])
+    n = jnp.argmax(tokens == SEP, axis=-1, keepdims=True)
+    return jnp.where(t <= n, t + 1, jnp.abs(2 * n + 1 - t))
