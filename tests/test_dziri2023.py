@@ -139,7 +139,7 @@ class Composer:
         return jnp.broadcast_to(jax.nn.one_hot(FIRST + self.tables[g, kept], 40), (len(x), 40))
 
 
-def test_a_network_that_uses_the_value_in_between_follows_the_donor(monkeypatch):
+def test_a_network_that_uses_the_value_in_between_follows_the_donor():
     settings = worlds.Worlds(seed=3)
     task = worlds.family(settings, 1)
     known = worlds.world(settings, task, 0, 0.25)
@@ -155,7 +155,7 @@ def planted(condition: str, **columns: float) -> list[dict]:
     noise = np.random.default_rng(0).normal(0, 0.01, 5)
     return [
         {"system": "network", "condition": condition, "withheld": 0.25, "seed": s, "diverged_at": -1}
-        | {name: value + noise[s] for name, value in columns.items()}
+        | {name: value + noise[s] * (value < 1) for name, value in columns.items()}
         for s in range(5)
     ]
 
@@ -165,8 +165,7 @@ def test_planted_memory_and_planted_composition_are_judged_so():
     voters = {f"voter_{kind}_{d}": 0.35 for kind in ("row", "pair") for d in (2, 3)} | groups
     patch = {"patch_follows": 0.6, "patch_by_lot": 0.1, "patch_x": 1.0}
     memory = {"exact_trained": 1.0, "exact_row_2": 0.65, "exact_pair_2": 0.36, "exact_row_3": 0.6, "exact_pair_3": 0.35}
-    composed = {name: 0.99 for name in memory} | {"exact_trained": 1.0}
-    settings = subgraphs.QUICK
+    composed = dict.fromkeys(memory, 0.97) | {"exact_trained": 1.0}
     controls = worlds.known_systems(worlds.Worlds(seed=3), 0.25)
     born = {"system": "untrained", "seed": 0, "exact_trained": 0.1, "patch_gain": 0.0}
     for once, words in ((memory, ["holds", "holds"]), (composed, ["fails", "fails"])):
@@ -174,7 +173,6 @@ def test_planted_memory_and_planted_composition_are_judged_so():
         table = pd.DataFrame([*rows, *controls, born])
         found = rc.judge_all(table, subgraphs.CLAIMS)
         assert [v.verdict for v in found] == [*words, "holds", "holds"], [v.why for v in found]
-    assert settings.withheld == (0.25,)
 
 
 def test_work_per_token_counts_every_pass():

@@ -52,8 +52,8 @@ def table(ood: dict[int, float], iid: dict[int, float], reached: dict[int, float
     rows = [
         {
             "system": "network", "condition": f"thin, {n} layers", "trade": THIN, "layers": n, "seed": s,
-            "diverged_at": -1, "ood": ood[n] + noise[s], "iid": iid[n] + noise[-s], "ood_reached": reached[n] + noise[s],
-            "reached": 1.0, "exact_trained": 1.0, "layer_parameters": 36_864.0,
+            "diverged_at": -1, "ood": ood[n] + noise[s], "iid": iid[n] + noise[-s], "reached": 1.0,
+            "ood_reached": reached[n] + noise[s], "exact_trained": 1.0, "layer_parameters": 36_864.0,
         }
         for n in ood
         for s in range(5)
