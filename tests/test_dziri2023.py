@@ -14,7 +14,7 @@ import recombine as rc
 from recombine.experiments.dziri2023 import compounding, longer, patching, programmes, seen, subgraphs
 from recombine.experiments.tokens import shared, worlds
 from recombine.measures import nodes
-from recombine.tasks.subsequence import LARGEST, solved
+from recombine.tasks.subsequence import LARGEST, solved, subsequence
 from recombine.tasks.tokens import FIRST
 
 TINY = replace(compounding.QUICK, rows=400, larger=(4, 6), n_eval=40)
@@ -69,7 +69,7 @@ def test_larger_rows_have_sums_that_were_trained_on_and_others_are_apart():
 @pytest.mark.parametrize(("wrong", "exact"), [(0.0, 1.0), (0.02, 0.98**10)])
 def test_solvers_that_never_err_or_err_by_lot_read_as_independent_errors(wrong, exact):
     rows = np.random.default_rng(0).integers(0, 11, (3000, 4)).astype(np.int8)
-    task = rc.Task("rows", np.unique(rows, axis=0), replace(programmes.asked(TINY).task.sample, longest=4))
+    task = subsequence(np.unique(rows, axis=0), steps=True)
     right = programmes.answered(
         4, programmes.solver(task, task.combinations, wrong=wrong, rng=np.random.default_rng(1))
     )
@@ -111,7 +111,7 @@ def test_donors_end_alike_and_change_the_answer():
     settings = worlds.Worlds(seed=3)
     task = worlds.family(settings, 1)
     known = worlds.world(settings, task, 0, 0.25)
-    tables = task.sample.tables[0]
+    tables = task.sample.tables[0]  # pyrefly: ignore
     asked, given = patching.donors(known, tables, np.random.default_rng(0))
     z, donor = known.rows[asked], known.rows[given]
     assert len(z) == patching.ROWS
@@ -143,7 +143,7 @@ def test_a_network_that_uses_the_value_in_between_follows_the_donor():
     settings = worlds.Worlds(seed=3)
     task = worlds.family(settings, 1)
     known = worlds.world(settings, task, 0, 0.25)
-    model = Composer(task.sample.tables[0], settings.symbols)
+    model = Composer(task.sample.tables[0], settings.symbols)  # pyrefly: ignore
     found = patching.followed(model, task, known, np.random.default_rng(0))
     assert found["patch_follows"] == 1.0
     assert found["patch_layer"] == 1.0

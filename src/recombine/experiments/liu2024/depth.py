@@ -119,7 +119,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         scores, record = worlds.measured(settings, task, trained[i].model, each)
         monitor.recorded(f"{name}-{seed}", record)
         early, _ = worlds.measured(settings, task, trained[i].reached, each)
-        reached = {"reached": float(trained[i].reached_at >= 0), "ood_reached": averaged(early)["ood"]}
+        reached = {"reached": float(np.asarray(trained[i].reached_at) >= 0), "ood_reached": averaged(early)["ood"]}
         sizes = shared.sizes(make, record.x.shape[1], cell.layers if cell.trade == LOOPED else 1)
         found.append(scores | averaged(scores) | reached | sizes)
     return rc.rows(trained, who, found)
@@ -140,8 +140,8 @@ def controls(settings: Settings) -> list[dict]:
     task = worlds.family(settings, 1)
     known = worlds.world(settings, task, 0, settings.withheld)
     born = shared.untrained(settings, decoder(settings, task, THIN, 2))
-    rows = [*worlds.known_systems(settings, settings.withheld), {"system": "untrained", "seed": 0}]
-    rows[-1] |= worlds.measured(settings, task, born, known)[0]
+    scores, _ = worlds.measured(settings, task, born, known)
+    rows = [*worlds.known_systems(settings, settings.withheld), {"system": "untrained", "seed": 0, **scores}]
     return [row | averaged(row) for row in rows]
 
 
