@@ -9,8 +9,9 @@ withheld, `iid` over chains held out singly. The margins of W1 and W3 were propo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     return rc.rows(trained, who, found)
 
 
-def averaged(scores: dict[str, float]) -> dict[str, float]:
+def averaged(scores: Mapping[str, Any]) -> dict[str, float]:
     """Exact answers, and the best voter's, over all lengths: of withheld pairs (ood), and held out singly (iid)."""
 
     def mean(start: str) -> float:
