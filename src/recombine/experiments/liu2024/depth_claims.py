@@ -19,9 +19,10 @@ DEEP, SHALLOW = 4, 2
 
 
 def by_depth(table: pd.DataFrame, column: str) -> dict[int, pd.Series]:
-    """By depth, and by seed, a column of the networks where deep is thin."""
-    depths = sorted(int(n) for n in rc.pick(table, trade=THIN)["layers"].unique())
-    return {n: rc.by_seed(table, column, trade=THIN, layers=n) for n in depths}
+    """By depth, and by seed, a column of the networks where deep is thin: all, where there is no other trade."""
+    where = {"trade": THIN} if "trade" in table else {}
+    depths = sorted(int(n) for n in rc.pick(table, **where)["layers"].unique())
+    return {n: rc.by_seed(table, column, layers=n, **where) for n in depths}
 
 
 def deep_minus_shallow(table: pd.DataFrame) -> pd.Series:
