@@ -62,7 +62,7 @@ class Settings(shared.Decoders):
 
 
 QUICK = Settings(seeds=2, widths=(12, 8, 4), weights=1200, head=4, steps=20, batch=8, most=8, cut=4, n_eval=32)
-LAPTOP = Settings(seed=2, seeds=4, block=4, steps=1200, batch=64)
+LAPTOP = Settings(seed=2, steps=1200, batch=64)
 _SIZES = {"depths": (1, 2, 4, 8), "widths": (352, 256, 192, 128), "rates": (1e-3,) * 4, "weights": 1_500_000}
 _WHOLE = {"most": 48, "cut": 22, "head": 32, "batch": 128, "n_eval": 1024, "precision": "bfloat16"}
 GPU = Settings(seed=2, steps=6_000, **_SIZES, **_WHOLE)  # pyrefly: ignore
@@ -188,8 +188,8 @@ claim = partial(
 CLAIMS = (
     claim(
         "deep and thin beats balanced on novel commands (the note)",
-        "Of decoders with as many weights, those of four layers and more answer more of SCAN's novel commands than those"
-        " of one and two.",
+        "Of decoders with as many weights, those of four layers and more answer more of SCAN's novel commands than"
+        " those of one and two.",
         "synthesis note on Liu et al. (2024)",
         effect=each_asked(of_depth.deep_minus_shallow),
         above=0.05,
