@@ -19,7 +19,7 @@ ROW = jnp.array([3, 4, 5, 3, 6, 4])
 
 
 def small(key: jax.Array, **more) -> TokenDecoder:
-    return TokenDecoder(7, **{"width": 8, "depth": 2, "heads": 2, "inner": 6, **more}, key=key)
+    return TokenDecoder(7, **{"width": 8, "depth": 2, "heads": 2, "inner": 6, **more}, key=key)  # pyrefly: ignore
 
 
 @pytest.fixture(scope="module")

@@ -44,13 +44,13 @@ def test_with_steps_all_values_are_written():
     task = chains(worlds=3, steps=True, key=KEY)
     row = np.array([2, 5, 1, 7, rc.ABSENT])
     _, y = task.sample(jnp.asarray(row), KEY)
-    first, second, _ = FIRST + task.sample.values(row[None])[0]
+    first, second, _ = FIRST + task.sample.values(row[None])[0]  # pyrefly: ignore
     assert y[4:, 0].tolist() == [first, second, FIRST + 16, EOS]
     assert int(y[:, 1].sum()) == 4
 
 
 def test_a_world_depends_on_its_number_alone(task):
-    assert np.array_equal(chains(worlds=2, key=KEY).sample.tables, task.sample.tables[:2])
+    assert np.array_equal(chains(worlds=2, key=KEY).sample.tables, task.sample.tables[:2])  # pyrefly: ignore
     assert np.any(task.sample.tables[0] != task.sample.tables[1])
 
 

@@ -68,10 +68,11 @@ def time_split(*, compute: Any, sizes: dict[str, int], batch: int, repeats: int)
 
     def attention(layers: Any, h: jax.Array) -> jax.Array:
         wave = jnp.ones((sizes["tokens"], 1, sizes["width"] // sizes["heads"] // 2), h.dtype)
-        return sum(layer.attend(h, sizes["tokens"], (wave, wave)).astype(jnp.float32).sum() for layer in layers)
+        each = [layer.attend(h, sizes["tokens"], (wave, wave)).astype(jnp.float32).sum() for layer in layers]
+        return jnp.stack(each).sum()
 
     h = model.read(x)
-    parts = {"loss": (loss, (params,)), "gradient": (jax.grad(loss), (params,))}
+    parts: dict[str, tuple[Any, tuple]] = {"loss": (loss, (params,)), "gradient": (jax.grad(loss), (params,))}
     parts["attention"] = (jax.grad(attention, argnums=(0, 1)), (params.layers, h))
     return {name: round(_fastest(jax.jit(f), given, repeats), 5) for name, (f, given) in parts.items()}
 

@@ -68,7 +68,7 @@ def vote(
     _, where = np.unique(contexts, axis=0, return_inverse=True)
     counts = np.zeros((where.max() + 1, int(answers.max()) + 1), int)
     np.add.at(counts, (where.ravel()[train], answers[train]), 1)
-    own, known = counts.argmax(axis=1)[where.ravel()], counts.any(axis=1)[where.ravel()]
+    own, known = counts.argmax(axis=1)[where.ravel()], counts.sum(axis=1)[where.ravel()] > 0
     return np.where(known, own, counts.sum(axis=0).argmax() if otherwise is None else otherwise)
 
 

@@ -102,7 +102,9 @@ class TokenDecoder(Network):
         quiet = (2 * depth * repeats) ** -0.5  # each layer adds twice to h, which stays about as large as it began
         scales = (width**-0.5, quiet * width**-0.5, width**-0.5, quiet * inner**-0.5)
         weights = [a * scale for a, scale in zip(drawn, scales * depth, strict=True)]
-        self.layers = tuple(Layer(*weights[i : i + 4], jnp.ones(heads)) for i in range(0, len(weights), 4))
+        mix, merge, up, down = (weights[i::4] for i in range(4))  # of all layers
+        each = zip(mix, merge, up, down, strict=True)
+        self.layers = tuple(Layer(*four, sharpness=jnp.ones(heads)) for four in each)
         self.embed = embed * width**-0.5
         self.index = index * width**-0.5 if learned else None
         self.places, self.repeats = places, repeats

@@ -44,7 +44,7 @@ class Chains:
         answer = jnp.where(there, jnp.stack(values[1:]), none) if self.steps else values[-1][None]
         asked = jnp.concatenate([x[None], jnp.where(there, self.symbols + chain, none)])
         tokens = jnp.concatenate([FIRST + asked, jnp.array([SEP]), FIRST + answer, jnp.array([EOS])])
-        return example(tokens, np.arange(len(tokens)) > self.longest + 1)
+        return example(tokens, jnp.arange(len(tokens)) > self.longest + 1)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -23,7 +23,7 @@ FIRST = 3
 """The first id that a task may give to a token of its own."""
 
 
-def example(tokens: jax.Array, scored: jax.Array) -> tuple[jax.Array, jax.Array]:
+def example(tokens: jax.Array | np.ndarray, scored: jax.Array | np.ndarray) -> tuple[jax.Array, jax.Array]:
     """One row (T + 1,) and which of its tokens are to be predicted, as x (T,) and y (T, 2): next token and weight."""
     tokens = jnp.asarray(tokens, jnp.int32)
     return tokens[:-1], jnp.stack([tokens[1:], jnp.asarray(scored[1:], jnp.int32)], axis=-1)

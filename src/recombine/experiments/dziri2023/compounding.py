@@ -69,8 +69,8 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 def training(settings: Settings, seed: int) -> np.ndarray:
     """The rows that a seed trains on: none that ends in what is withheld from it."""
-    out = seen.withheld(settings, programmes.family(settings).combinations, seed).any(axis=1)
-    return programmes.trained_rows(settings, seed, out)
+    out = seen.withheld(settings, programmes.family(settings).combinations, seed)
+    return programmes.trained_rows(settings, seed, np.any(out, axis=1))
 
 
 def measured(settings: Settings, model, rows: np.ndarray, seed: int) -> tuple[dict[str, float], rc.Record]:

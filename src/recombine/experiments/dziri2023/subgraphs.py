@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def decoder(settings: Settings, task: rc.Task):
     from recombine.models.decoder import nowhere, plain
 
     room = 2 * settings.longest + 3
-    kinds = {"plain": {"places": plain}, "nowhere": {"places": nowhere}}
+    kinds: dict[str, dict[str, Any]] = {"plain": {"places": plain}, "nowhere": {"places": nowhere}}
     kinds["learned"] = {"places": nowhere, "learned": room}
     return shared.decoder(settings, task, **kinds[settings.places])
 

@@ -9,8 +9,9 @@ withheld, `iid` over chains held out singly. The margins of W1 and W3 were propo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,13 +120,13 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         scores, record = worlds.measured(settings, task, trained[i].model, each)
         monitor.recorded(f"{name}-{seed}", record)
         early, _ = worlds.measured(settings, task, trained[i].reached, each)
-        reached = {"reached": float(trained[i].reached_at >= 0), "ood_reached": averaged(early)["ood"]}
+        reached = {"reached": float(np.asarray(trained[i].reached_at) >= 0), "ood_reached": averaged(early)["ood"]}
         sizes = shared.sizes(make, record.x.shape[1], cell.layers if cell.trade == LOOPED else 1)
         found.append(scores | averaged(scores) | reached | sizes)
     return rc.rows(trained, who, found)
 
 
-def averaged(scores: dict[str, float]) -> dict[str, float]:
+def averaged(scores: Mapping[str, Any]) -> dict[str, float]:
     """Exact answers, and the best voter's, over all lengths: of withheld pairs (ood), and held out singly (iid)."""
 
     def mean(start: str) -> float:
@@ -140,8 +141,8 @@ def controls(settings: Settings) -> list[dict]:
     task = worlds.family(settings, 1)
     known = worlds.world(settings, task, 0, settings.withheld)
     born = shared.untrained(settings, decoder(settings, task, THIN, 2))
-    rows = [*worlds.known_systems(settings, settings.withheld), {"system": "untrained", "seed": 0}]
-    rows[-1] |= worlds.measured(settings, task, born, known)[0]
+    scores, _ = worlds.measured(settings, task, born, known)
+    rows = [*worlds.known_systems(settings, settings.withheld), {"system": "untrained", "seed": 0, **scores}]
     return [row | averaged(row) for row in rows]
 
 

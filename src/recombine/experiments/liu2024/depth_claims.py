@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import recombine as rc
 from recombine.experiments.liu2024.trades import THIN
 from recombine.experiments.tokens import worlds
@@ -16,29 +18,33 @@ DEEP, SHALLOW = 4, 2
 """From so many layers on a network is deep, and up to so many it is shallow."""
 
 
-def by_depth(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """(seeds, depths) a column of the networks where deep is thin."""
-    import pandas as pd
-
-    depths = sorted(int(n) for n in rc.pick(table, trade=THIN)["layers"].unique())
-    return pd.DataFrame({n: rc.by_seed(table, column, trade=THIN, layers=n) for n in depths})
+def by_depth(table: pd.DataFrame, column: str) -> dict[int, pd.Series]:
+    """By depth, and by seed, a column of the networks where deep is thin: all, where there is no other trade."""
+    where = {"trade": THIN} if "trade" in table else {}
+    depths = sorted(int(n) for n in rc.pick(table, **where)["layers"].unique())
+    return {n: rc.by_seed(table, column, layers=n, **where) for n in depths}
 
 
 def deep_minus_shallow(table: pd.DataFrame) -> pd.Series:
     """By seed, the mean `ood` of deep networks minus that of shallow ones."""
     found = by_depth(table, "ood")
-    return found[[n for n in found if n >= DEEP]].mean(axis=1) - found[[n for n in found if n <= SHALLOW]].mean(axis=1)
+    deep, shallow = [found[n] for n in found if n >= DEEP], [found[n] for n in found if n <= SHALLOW]
+    return sum(deep[1:], deep[0]) / len(deep) - sum(shallow[1:], shallow[0]) / len(shallow)
 
 
-def best_elsewhere(found: pd.DataFrame) -> pd.Series:
+def best_elsewhere(some: dict[int, pd.Series]) -> pd.Series:
     """By seed, the number at the depth that is best on average over the other seeds."""
+    import pandas as pd
+
+    found = pd.DataFrame(some)
     others = (found.sum() - found) / max(len(found) - 1, 1)
-    return found.where(others.eq(others.max(axis=1), axis=0)).bfill(axis=1).iloc[:, 0]
+    best = np.nan_to_num(others.to_numpy(), nan=-np.inf).argmax(axis=1)
+    return pd.Series(found.to_numpy()[np.arange(len(found)), best], index=found.index)
 
 
 def in_distribution(table: pd.DataFrame) -> pd.Series:
     found = by_depth(table, "iid")
-    return best_elsewhere(found[[n for n in found if n >= DEEP]]) - found[SHALLOW]
+    return best_elsewhere({n: found[n] for n in found if n >= DEEP}) - found[SHALLOW]
 
 
 def by_composing(table: pd.DataFrame) -> pd.Series:
@@ -66,7 +72,7 @@ def inside(table: pd.DataFrame) -> pd.DataFrame:
 
     found = by_depth(table, "ood")
     ends = [min(found), max(found)]
-    best = best_elsewhere(found.drop(columns=ends))
+    best = best_elsewhere({n: found[n] for n in found if n not in ends})
     return pd.DataFrame({f"{end} layer{'s' * (end > 1)}": best - found[end] for end in ends})
 
 
