@@ -77,13 +77,14 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     one, (width, depth) = families.family(name), shape(settings, name, cell.size)
     task = families.task(name, settings.seed, max(cell.members) + 1, settings.tiny)
     where = {"condition": f"{name}, {cell.size}", "family": name, "size": cell.size, "width": width, "depth": depth}
-    who = [where | {"withheld": share, "seed": seed} for share in settings.withheld for seed in cell.members]
+    each = [(share, seed) for share in settings.withheld for seed in cell.members]
+    who = [where | {"withheld": share, "seed": seed} for share, seed in each]
     sides = [divided(settings, task, w) for w in who]
     trained = rc.population(
         task,
         [rc.Split(task.combinations, train) for train, _, _ in sides],
         families.maker(name, task, width, depth),
-        rc.member_keys(settings.seed, [w["seed"] for w in who]),
+        rc.member_keys(settings.seed, [seed for _, seed in each]),
         families.recipe(name, settings.effort),
         dials={"learning_rate": one.learning_rate, "weight_decay": 1e-2},
         monitor=monitor,
@@ -124,7 +125,8 @@ def larger(size: str):
 
     def effect(table: pd.DataFrame) -> pd.Series:
         shares = sorted(rc.networks(table)["withheld"].unique())
-        return sum(rc.difference("success", size, USUAL, by="size", withheld=s)(table) for s in shares) / len(shares)
+        gains = {f"{s:g}": rc.difference("success", size, USUAL, by="size", withheld=s) for s in shares}
+        return rc.each(gains)(table).mean(axis=1, skipna=False)
 
     return rc.each_of("family", effect)
 
@@ -132,8 +134,9 @@ def larger(size: str):
 def covering(table: pd.DataFrame) -> pd.Series:
     """By seed, how much better withheld pairs are answered where fewest are withheld than where most are, all sizes."""
     shares = rc.networks(table)["withheld"]
-    sizes = [rc.difference("success", shares.min(), shares.max(), by="withheld", size=s) for s in (USUAL, WIDE, DEEP)]
-    return sum(one(table) for one in sizes) / len(sizes)
+    ends = shares.min(), shares.max()
+    gains = {s: rc.difference("success", *ends, by="withheld", size=s) for s in (USUAL, WIDE, DEEP)}
+    return rc.each(gains)(table).mean(axis=1, skipna=False)
 
 
 def reading(system: str, how: str, **bounds: float) -> rc.Check:
