@@ -72,6 +72,12 @@ def shape(settings: Settings, name: str, size: str) -> tuple[int, int]:
     return one.width * (settings.wider if size == WIDE else 1), one.depth * (settings.deeper if size == DEEP else 1)
 
 
+def rate(settings: Settings, name: str, size: str) -> float:
+    """AdamW's learning rate: the family's own, smaller by the root of how much wider and deeper a network is."""
+    one, (width, depth) = families.family(name), shape(settings, name, size)
+    return one.learning_rate * (one.width / width * one.depth / depth) ** 0.5
+
+
 def run(cell: rc.Cell, monitor) -> list[dict]:
     settings, name = cell.settings, cell.family
     one, (width, depth) = families.family(name), shape(settings, name, cell.size)
@@ -86,7 +92,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         families.maker(name, task, width, depth),
         rc.member_keys(settings.seed, [seed for _, seed in each]),
         families.recipe(name, settings.effort),
-        dials={"learning_rate": one.learning_rate, "weight_decay": 1e-2},
+        dials={"learning_rate": rate(settings, name, cell.size), "weight_decay": 1e-2},
         monitor=monitor,
         label=f"{name}-{cell.size}",
     )
