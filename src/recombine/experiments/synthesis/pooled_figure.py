@@ -55,8 +55,8 @@ def _sizes(panel, rows: pd.DataFrame) -> None:
         panel.plot(
             mine["coverage_pairs"] + shift, mine["success"], MARKS[size], color=colour, alpha=0.28, ms=3.5, mew=0
         )
-        by = mine.groupby("withheld")[["coverage_pairs", "success"]]
-        means, errors = by.mean().sort_values("coverage_pairs"), by["success"].sem()
+        by = mine.groupby("withheld")
+        means, errors = by[["coverage_pairs", "success"]].mean().sort_values("coverage_pairs"), by["success"].sem()
         label = f"{size} ({_words(mine)})" if len(mine) else size
         panel.errorbar(
             means["coverage_pairs"] + shift,
