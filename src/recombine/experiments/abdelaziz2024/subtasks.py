@@ -200,5 +200,6 @@ def figure(settings: Settings, table: pd.DataFrame):
             panel.plot([], [], "o", color=f"C{colour}", ms=4, label=arm)
         panel.set_xticks(range(len(LABELS)), list(LABELS.values()))
         panel.set(title=title, ylim=(-0.03, 1.03))
-    axes[0, 1].legend(fontsize=6.5, frameon=False, loc="lower left")
+    handles = axes[0, 0].get_legend_handles_labels()
+    picture.legend(*handles, loc="outside lower center", ncols=4, fontsize=7, frameon=False)
     return picture
