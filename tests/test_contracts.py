@@ -40,7 +40,7 @@ from recombine.measures import (
 )
 from recombine.splits import chains as chain_splits
 from recombine.splits import coverage
-from recombine.tasks import calls, chains, conjunctions, multiplication, scan, subsequence
+from recombine.tasks import calls, chains, conjunctions, houses, multiplication, scan, subsequence
 from recombine.tasks.modules import masks
 
 KEY = jax.random.key(0)
@@ -66,6 +66,7 @@ TASKS = {
     "conjunctions": lambda: conjunctions.conjunctions(4, rc.local_bump(4)),
     "conjunctions: graded": lambda: conjunctions.graded_bumps(4, 3, rc.local_bump(4)),
     "continuous": lambda: rc.continuous_bumps(8, rc.local_bump(8)),
+    "houses": lambda: houses.houses(((2, 2), (2, 3)), 3, key=KEY),
     "hyperteacher": lambda: rc.hyperteacher(
         modules=4, max_active=2, teachers=2, inputs=2, hidden=(3,), outputs=2, samples=2, key=KEY
     ),

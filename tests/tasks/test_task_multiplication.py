@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,7 +43,7 @@ def test_steps_are_those_of_school():
 
 def test_five_digits_by_five():
     rows = task_of.some((5, 5), 20, np.random.default_rng(0), (5, 5))
-    y = np.asarray(jax.vmap(task_of.multiplication(rows, (5, 5), steps=False).sample, (0, None))(rows, KEY)[1])
+    y = rc.truth(task_of.multiplication(rows, (5, 5), steps=False), rows, key=KEY).y
     powers = 10 ** np.arange(10)
     for row, tokens in zip(rows.astype(int), y, strict=True):
         digits = tokens[tokens[:, 1] > 0, 0]

@@ -64,7 +64,8 @@ def test_what_is_taken_is_not_adjacent_and_sums_to_the_best(numbers):
 def test_a_row_is_inputs_steps_and_answers(steps):
     z = np.array([[6, 0, 8, -1, -1], [5, -1, -1, -1, -1]], np.int8)  # 1, -5, 3 and 0
     task = subsequence.subsequence(z, steps=steps)
-    x, y = (np.asarray(a) for a in jax.vmap(task.sample, (0, None))(z, KEY))
+    record = rc.truth(task, z, key=KEY)
+    x, y = record.x, record.y
     words = task.sample.vocabulary.words(y[0, y[0, :, 1] > 0, 0])  # pyrefly: ignore
     middle = ["dp 3", "dp 3", "dp 4", ":"] if steps else []
     assert words == [*middle, "taken", "not taken", "taken", "EOS"]

@@ -138,15 +138,15 @@ def unlisted(record: rc.Record) -> float:
     return float(np.mean(~known[begun])) if begun.any() else float("nan")
 
 
-def measured(settings: Settings, arm: str, models: Any) -> list[dict]:
-    """What each decoder of an arm does on what all are asked, and on what it was shown."""
+def measured(settings: Settings, arm: str, models: Any) -> list[tuple[dict[str, float], rc.Record]]:
+    """What each decoder of an arm does on what all are asked, and on what it was shown; and what it said."""
     family, (questions, _) = shown(settings, arm), asked(settings)
     mine = np.flatnonzero(np.isin(family.combinations[:, 3], numbers(arm)))
     rng = rc.rng(settings.seed, "shown rows")
     rows = family.combinations[rng.choice(mine, min(settings.n_eval, len(mine)), replace=False)]
     key = rc.key(settings.seed, "test")
     on = rc.records(models, questions, questions.combinations, key=key), rc.records(models, family, rows, key=key)
-    return [answers(settings, new) | {"exact_trained": exact_match(old)} for new, old in zip(*on, strict=True)]
+    return [(answers(settings, new) | {"exact_trained": exact_match(old)}, new) for new, old in zip(*on, strict=True)]
 
 
 def known(settings: Settings) -> dict[str, rc.Record]:
