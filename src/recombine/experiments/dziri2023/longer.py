@@ -26,7 +26,7 @@ KINDS = (PLAIN, COUPLED, NOWHERE, LEARNED, LOOPED)
 class Settings(programmes.Programmes):
     kinds: tuple[str, ...] = (PLAIN, COUPLED)
     """how networks are told where a token stands; "looped" is plain, with one layer as often as there are layers"""
-    steps: int = 3000
+    steps: int = 1500
     """updates of each network"""
 
     def __post_init__(self) -> None:
@@ -133,6 +133,8 @@ def figure(settings: Settings, table: pd.DataFrame):
             style = {"color": colours[kind], "alpha": 0.7, "linewidth": 1, "markersize": 3}
             axes[0, 0].plot(sizes, exact, "o-", label=kind if i == 0 else None, **style)
             axes[0, 1].plot(settings.larger, [row[f"node_{n}"] for n in settings.larger], "o-", **style)
+    for place in axes[0]:
+        place.set_xticks(sizes)
     axes[0, 0].axvspan(sizes[0] - 0.4, sizes[0] + 0.4, color=plots.NEUTRAL, alpha=0.15, linewidth=0)
     axes[0, 0].legend(fontsize=7, frameon=False, title="places")
     axes[0, 0].set(xlabel="inputs (shaded: as in training)", ylabel="exact answers", ylim=(-0.03, 1.05))

@@ -49,13 +49,14 @@ def family(settings: Programmes) -> rc.Task:
 
     A fifth more than a network is trained on, so that there are others to ask.
     """
-    from recombine.tasks.subsequence import every, some, subsequence
+    from recombine.tasks.subsequence import VALUES, every, some, subsequence
 
     rng, longest = rc.rng(settings.seed, "rows"), settings.longest
     short = every(longest - 2)
     short = np.pad(short, ((0, 0), (0, longest - short.shape[1])), constant_values=rc.ABSENT)
     left = max(round(1.2 * settings.rows) - len(short), 10)
-    parts = [short, some(longest - 1, left // 5, rng, columns=longest), some(longest, left - left // 5, rng)]
+    fewer = min(left // 5, VALUES ** (longest - 1) // 2)
+    parts = [short, some(longest - 1, fewer, rng, columns=longest), some(longest, left - fewer, rng)]
     return subsequence(np.concatenate(parts), steps=True, most=settings.largest)
 
 

@@ -34,7 +34,7 @@ class Settings(worlds.Worlds):
     """numbers of a token at every depth, where deep has smaller inner networks instead; 0: no such networks"""
     looped: int = 0
     """how often a single layer is passed in turn, for depth without further weights; 0: no such networks"""
-    rates: tuple[float, ...] = (4e-3, 4e-3, 4e-3, 4e-3)
+    rates: tuple[float, ...] = (8e-3, 8e-3, 8e-3, 4e-3)
     """AdamW's learning rate at each depth"""
     weights: int = 36_864
     """trained numbers of all layers together"""
