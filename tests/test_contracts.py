@@ -27,6 +27,7 @@ from recombine.measures import (
     grid,
     memory,
     mixture,
+    nodes,
     pairs,
     pf,
     prediction,
@@ -34,16 +35,23 @@ from recombine.measures import (
     schmidt,
     similarity,
     spectrum,
+    tokens,
     tuning,
 )
-from recombine.tasks import conjunctions
+from recombine.splits import chains as chain_splits
+from recombine.splits import coverage
+from recombine.tasks import calls, chains, conjunctions, houses, multiplication, scan, subsequence
 from recombine.tasks.modules import masks
 
 KEY = jax.random.key(0)
 GRID = np.array([(x, y) for x in range(8) for y in range(8)])
 MASKS = masks(8, 2)
 PARTS = {
-    "tasks": {"mnist": "loads a digit", "modules": "masks and magnitudes that two families share"},
+    "tasks": {
+        "mnist": "loads a digit",
+        "modules": "masks and magnitudes that two families share",
+        "tokens": "what families of tokens share",
+    },
     "measures": {"controls": "the systems that measures are tried on"},
 }
 """The modules that hold no task or measure, and what they hold."""
@@ -52,18 +60,31 @@ TASKS = {
     "bumps": lambda: rc.bumps(8, rc.local_bump(8)),
     "bumps: dark": lambda: rc.bumps(8, rc.one_hot(8), dark=True),
     "bumps: stripes": lambda: rc.stripes(rc.bumps(8, rc.local_bump(8))),
+    "calls": lambda: calls.calls(calls.asking(calls.FORMS, range(2), (1, 2)), key=KEY),
+    "chains": lambda: chains.chains(symbols=3, functions=3, worlds=2, key=KEY),
+    "chains: steps": lambda: chains.chains(symbols=3, functions=2, longest=2, steps=True, key=KEY),
     "conjunctions": lambda: conjunctions.conjunctions(4, rc.local_bump(4)),
     "conjunctions: graded": lambda: conjunctions.graded_bumps(4, 3, rc.local_bump(4)),
     "continuous": lambda: rc.continuous_bumps(8, rc.local_bump(8)),
+    "houses": lambda: houses.houses(((2, 2), (2, 3)), 3, key=KEY),
     "hyperteacher": lambda: rc.hyperteacher(
         modules=4, max_active=2, teachers=2, inputs=2, hidden=(3,), outputs=2, samples=2, key=KEY
     ),
+    "multiplication": lambda: multiplication.multiplication(multiplication.every((2, 1)), (2, 1), steps=False),
+    "multiplication: steps": lambda: multiplication.multiplication(multiplication.every((2, 1)), (2, 1), steps=True),
     "preferences": lambda: rc.preferences(modules=3, max_active=2, features=3, objects=2, key=KEY),
     "rotation": lambda: rc.rotation(np.eye(4)),
+    "scan": lambda: scan.scan(scan.combinations()[:500]),
+    "subsequence": lambda: subsequence.subsequence(subsequence.every(3), steps=False),
+    "subsequence: steps": lambda: subsequence.subsequence(subsequence.every(3), steps=True),
     "sums": lambda: rc.sum_of_parts(2, points=3),
     "cppn.task": lambda: rc.picture(np.linspace(0, 1, 24).reshape(2, 2, 2, 3), told=True),
 }
 SPLITS = {
+    "chains": lambda: chain_splits.withholding(
+        chains.chains(symbols=3, functions=3, key=KEY).combinations, np.eye(3, dtype=bool), 0.2, dice()
+    ),
+    "coverage": lambda: coverage.withholding(GRID, coverage.by_hash(GRID, 0.25, salt=0)),
     "grid": lambda: rc.square(GRID, 2, 5),
     "grid: corner": lambda: rc.corner(GRID, 4),
     "grid: cross": lambda: rc.cross(GRID, 3, 4),
@@ -119,6 +140,13 @@ def dice() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
+def as_tokens(record: rc.Record) -> rc.Record:
+    """The place of the bump as a token to be predicted, and the picture as logits."""
+    y = record.y.reshape(len(record), -1).argmax(axis=1)
+    y_hat = record.y_hat.reshape(len(record), 1, -1)
+    return rc.Record(record.z, record.z, np.stack([y, np.ones_like(y)], axis=-1)[:, None], y_hat)
+
+
 # A function of a record, and whether a higher number is better.
 MEASURES = {
     "additive": (lambda r: additive.additive_share(answers(r)), True),
@@ -138,6 +166,7 @@ MEASURES = {
     "grid": (lambda r: np.abs(answers(r) - grid.on_grid(r, r.y)).max(), False),
     "memory": (memory.box_share, True),
     "mixture": (lambda r: mixture.mixture_divergence(answers(r)[:, :, 3, 3], 1, dice()), False),
+    "nodes": (lambda r: nodes.predicted_exact(tokens.right_tokens(as_tokens(r))), True),
     "pairs": (lambda r: np.nanmax(pairs.over_pairs(r, rc.errors(r))), False),
     "peak": (rc.peak_accuracy, True),
     "peak: misplacement": (lambda r: rc.misplacement(r).mean(), False),
@@ -153,6 +182,8 @@ MEASURES = {
     "similarity": (lambda r: rc.agreement(kernel(r), rc.and_kernel(r.z, r.z, rc.near(1.0))), True),
     "spectrum": (lambda r: spectrum.effective_rank(values(r)), False),
     "spectrum: top share": (lambda r: spectrum.top_share(values(r)), True),
+    "tokens": (lambda r: tokens.exact_match(as_tokens(r)), True),
+    "tokens: accuracy": (lambda r: tokens.token_accuracy(as_tokens(r)), True),
     "tuning": (lambda r: np.nanmean(tuning.bump_index(tuning.tuning_shares(answers(r)))), False),
 }
 

@@ -14,6 +14,7 @@ import pytest
 
 import recombine as rc
 import recombine.models
+from recombine.models.decoder import TokenDecoder
 from recombine.models.network import Network
 
 SIZE = 8
@@ -95,6 +96,13 @@ CASES = {
         ANSWERS,
         {"layer0": (3, 4)},
         parameters=(2 * 4 + 3 * 4 + 5 * 2) + (4 * 12 + 4 * 4 + 2 * 4 * 3) + (2 * 4 + 2 * 2) + 4,
+    ),
+    "decoder": Case(
+        lambda key: TokenDecoder(5, width=4, depth=2, heads=2, inner=3, learned=3, repeats=2, key=key),
+        (3,),
+        (3, 5),
+        {"embedding": (3, 4), **{f"layer{i}": (3, 4) for i in range(4)}},
+        parameters=5 * 4 + 3 * 4 + 2 * (4 * 4**2 + 2 * 4 * 3 + 2),
     ),
     "cppn.network": Case(
         lambda key: rc.CPPN(MIX, 2, key=key),

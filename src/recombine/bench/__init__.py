@@ -18,9 +18,13 @@ from recombine.core import UserError
 
 
 def described() -> dict[str, str]:
-    """Every benchmark with the first line of its docstring."""
+    """Every benchmark with the first line of its docstring; a name of two words has a hyphen."""
     names = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
-    return {name: (import_module(f"{__name__}.{name}").__doc__ or "").splitlines()[0] for name in names}
+    return {name.replace("_", "-"): (_module(name).__doc__ or "").splitlines()[0] for name in names}
+
+
+def _module(name: str) -> Any:
+    return import_module(f"{__name__}.{name.replace('-', '_')}")
 
 
 def main(words: list[str]) -> int:
@@ -28,7 +32,7 @@ def main(words: list[str]) -> int:
     name, options = (words or ["(none)"])[0], {}
     if name not in described():
         raise UserError(f"no benchmark is called {name!r}; there are {', '.join(described())}")
-    measure = import_module(f"{__name__}.{name}").measure
+    measure = _module(name).measure
     known = list(inspect.signature(measure).parameters)
     if {"-h", "--help"} & set(words[1:]):
         print(f"{described()[name]}\nOptions: {', '.join(f'{option}=NUMBER' for option in known)}")

@@ -53,3 +53,42 @@ def superposition(record: Record, train: np.ndarray) -> Record:
         return np.sum([a.mean(axis=0) for a in shared if len(a)], axis=0)
 
     return record.answering(np.stack([recall(z) for z in record.z]))
+
+
+def vote(
+    contexts: np.ndarray, answers: np.ndarray, train: np.ndarray, otherwise: np.ndarray | None = None
+) -> np.ndarray:
+    """The commonest training answer among the rows of equal context; where there is none, that of another voter.
+
+    contexts (rows, ..) and answers (rows,) are whole numbers; of equally common answers the least is given. A voter
+    never looks at what its context leaves out: what it gets right was not composed. With nobody to ask `otherwise`,
+    it gives the commonest of all training answers.
+
+    >>> vote(np.array([[0], [0], [0], [1]]), np.array([2, 2, 3, 4]), np.array([True, True, True, False])).tolist()
+    [2, 2, 2, 2]
+    """
+    train = as_selection(train, (len(answers),))
+    _, where = np.unique(contexts, axis=0, return_inverse=True)
+    counts = np.zeros((where.max() + 1, int(answers.max()) + 1), int)
+    np.add.at(counts, (where.ravel()[train], answers[train]), 1)
+    own, known = counts.argmax(axis=1)[where.ravel()], counts.sum(axis=1)[where.ravel()] > 0
+    return np.where(known, own, counts.sum(axis=0).argmax() if otherwise is None else otherwise)
+
+
+def longest_prefix(rows: np.ndarray, answers: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """The answer of the training row that shares the longest beginning, the first of them: a pure rememberer.
+
+    >>> rows = np.array([[0, 1, 2], [0, 3, 4], [0, 1, 5]])
+    >>> longest_prefix(rows, np.array([7, 8, 9]), np.array([True, True, False])).tolist()
+    [7, 8, 7]
+    """
+    train = as_selection(train, (len(answers),))
+    found = np.full(len(rows), answers[train][0])
+    for k in range(1, rows.shape[1] + 1):
+        _, where = np.unique(rows[:, :k], axis=0, return_inverse=True)
+        first = np.full(where.max() + 1, -1)
+        numbers = np.flatnonzero(train)[::-1]
+        first[where.ravel()[numbers]] = numbers
+        known = first[where.ravel()]
+        found = np.where(known >= 0, answers[known], found)
+    return found

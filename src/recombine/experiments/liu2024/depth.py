@@ -1,0 +1,171 @@
+"""Does depth at a fixed number of weights help to compose, or only to fit?
+
+MobileLLM reports that deep and thin language models beat balanced ones of the same size; a synthesis note adds: by
+composing. Petty et al. find that deeper ones compose better, and that the gain fades fast. Here decoders of several
+depths and equally many weights beside the embedding learn chains of functions. Each depth has a learning rate of its
+own, chosen by its fit to trained rows on other seeds. `ood` is the mean over chains with a pair of functions that was
+withheld, `iid` over chains held out singly. The margins of W1 and W3 were proposed after a calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.liu2024 import depth_claims
+from recombine.experiments.liu2024.trades import FLAT, LOOPED, THIN, inner_units
+from recombine.experiments.tokens import shared, worlds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(worlds.Worlds):
+    depths: tuple[int, ...] = (1, 2, 4, 8)
+    """numbers of layers"""
+    widths: tuple[int, ...] = (56, 40, 24, 16)
+    """numbers of a token at each depth, where deep is thin"""
+    flat: int = 0
+    """numbers of a token at every depth, where deep has smaller inner networks instead; 0: no such networks"""
+    looped: int = 0
+    """how often a single layer is passed in turn, for depth without further weights; 0: no such networks"""
+    rates: tuple[float, ...] = (8e-3, 8e-3, 8e-3, 4e-3)
+    """AdamW's learning rate at each depth"""
+    weights: int = 36_864
+    """trained numbers of all layers together"""
+    withheld: float = 0.25
+    """share of the ordered pairs of functions that are never adjacent in training"""
+    equal_loss: float = 0.05
+    """training loss at which networks are also compared"""
+    steps: int = 3000
+    """updates of each network"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.depths) == len(self.widths) == len(self.rates) or list(self.depths) != sorted(set(self.depths)):
+            raise rc.UserError(f"rising depths have a width and a rate each, got {self.depths}, {self.widths}")
+        if not {1, 2} <= set(self.depths):
+            raise rc.UserError(f"depths must have 1 and 2 among them, got {self.depths}")
+        for depth, width in zip(self.depths, self.widths, strict=True):
+            shared.check_heads(width, self.head)
+            inner_units(self.weights, depth, width)
+        if self.flat:
+            shared.check_heads(self.flat, self.head)
+            inner_units(self.weights, max(self.depths), self.flat)
+
+
+QUICK = Settings(
+    seeds=2, symbols=4, functions=4, depths=(1, 2, 4), widths=(12, 8, 4), rates=(4e-3,) * 3, weights=1200, head=4,
+    steps=20, batch=16,
+)  # fmt: skip
+LAPTOP = Settings(seed=2)
+_SIZES = {"symbols": 6, "functions": 6, "longest": 5, "weights": 1_500_000, "head": 32, "batch": 512}
+_DEPTHS = {"depths": (1, 2, 3, 4, 6, 8, 12), "widths": (352, 256, 192, 192, 160, 128, 96), "flat": 160, "looped": 4}
+_TRAINING = {"steps": 6_000, "rates": (1e-3,) * 7, "precision": "bfloat16"}
+GPU = Settings(seed=2, **_SIZES, **_DEPTHS, **_TRAINING)  # pyrefly: ignore
+PAPER = replace(GPU, seeds=10, weights=6_000_000, widths=(704, 512, 384, 352, 288, 256, 192), flat=288, steps=50_000)
+VARIANTS = (
+    rc.Variant("twice the rates", "the best rate is not known", rates=lambda s: tuple(2 * r for r in s.rates)),
+    rc.Variant("half the rates", "the best rate is not known", rates=lambda s: tuple(r / 2 for r in s.rates)),
+    rc.Variant("half the steps", "the length of training is ours", steps=lambda s: s.steps // 2),
+)
+
+
+def points(settings: Settings) -> list[dict]:
+    """Every trade and depth: where deep is thin, where it has small inner networks, and one layer in a loop."""
+    found = [{"trade": THIN, "layers": depth} for depth in settings.depths]
+    found += [{"trade": FLAT, "layers": depth} for depth in settings.depths if settings.flat]
+    return found + [{"trade": LOOPED, "layers": settings.looped}] * bool(settings.looped)
+
+
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, points(settings))
+
+
+def decoder(settings: Settings, task: rc.Task, trade: str, layers: int):
+    """How a decoder of this depth and of the settings' number of weights is made."""
+    depth = 1 if trade == LOOPED else layers
+    width = settings.flat if trade == FLAT else settings.widths[settings.depths.index(depth)]
+    inner = inner_units(settings.weights, depth, width)
+    vocabulary = len(task.sample.vocabulary)  # pyrefly: ignore
+    return shared.maker(vocabulary, width, depth, settings.head, inner=inner, repeats=layers // depth)
+
+
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    from recombine.splits.chains import of_world
+
+    settings, name = cell.settings, f"{cell.trade}, {cell.layers} layers"
+    task = worlds.family(settings, max(cell.members) + 1)
+    make = decoder(settings, task, cell.trade, cell.layers)
+    rate = settings.rates[settings.depths.index(1 if cell.trade == LOOPED else cell.layers)]
+    who = [{"condition": name, "trade": cell.trade, "layers": cell.layers, "seed": seed} for seed in cell.members]
+    known = [worlds.world(settings, task, seed, settings.withheld) for seed in cell.members]
+    trained = shared.fit(
+        replace(settings, learning_rate=rate),
+        task,
+        make,
+        seeds=cell.members,
+        chosen=[of_world(task.combinations, seed, w.train) for seed, w in zip(cell.members, known, strict=True)],
+        monitor=monitor,
+        label=name.replace(", ", "-"),
+        until=settings.equal_loss,
+    )
+    found = []
+    for i, (seed, each) in enumerate(zip(cell.members, known, strict=True)):
+        scores, record = worlds.measured(settings, task, trained[i].model, each)
+        monitor.recorded(f"{name}-{seed}", record)
+        early, _ = worlds.measured(settings, task, trained[i].reached, each)
+        reached = {"reached": float(np.asarray(trained[i].reached_at) >= 0), "ood_reached": averaged(early)["ood"]}
+        sizes = shared.sizes(make, record.x.shape[1], cell.layers if cell.trade == LOOPED else 1)
+        found.append(scores | averaged(scores) | reached | sizes)
+    return rc.rows(trained, who, found)
+
+
+def averaged(scores: Mapping[str, Any]) -> dict[str, float]:
+    """Exact answers, and the best voter's, over all lengths: of withheld pairs (ood), and held out singly (iid)."""
+
+    def mean(start: str) -> float:
+        return float(np.nanmean([value for name, value in scores.items() if name.startswith(start)]))
+
+    names = {"ood": "exact_pair_", "iid": "exact_row_", "voter_ood": "voter_pair_", "voter_iid": "voter_row_"}
+    return {name: mean(start) for name, start in names.items()}
+
+
+def controls(settings: Settings) -> list[dict]:
+    """Perfect, a rememberer and voters in one world; and a network of two layers at its initial weights."""
+    task = worlds.family(settings, 1)
+    known = worlds.world(settings, task, 0, settings.withheld)
+    born = shared.untrained(settings, decoder(settings, task, THIN, 2))
+    scores, _ = worlds.measured(settings, task, born, known)
+    rows = [*worlds.known_systems(settings, settings.withheld), {"system": "untrained", "seed": 0, **scores}]
+    return [row | averaged(row) for row in rows]
+
+
+CLAIMS = depth_claims.STATED
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """Exact answers of both kinds against depth, one dot per network; and `ood` where all have the same loss."""
+    plots, rows = rc.plots, rc.networks(table)
+    picture, axes = plots.panels(rows=1, columns=3, side=3.2)
+    colours = {THIN: plots.GOOD, FLAT: plots.NEUTRAL, LOOPED: plots.BAD}
+    titles = {"ood": "chains with a withheld pair", "iid": "chains held out singly"}
+    titles["ood_reached"] = f"withheld pair, at a loss of {settings.equal_loss:g}"
+    for place, (column, title) in zip(axes[0], titles.items(), strict=True):
+        for trade, mine in rows.groupby("trade"):
+            style = "o" if trade == LOOPED else "o-"
+            means = mine.groupby("layers")[column].mean()
+            place.plot(mine["layers"], mine[column], "o", color=colours[str(trade)], alpha=0.35, markersize=3)
+            place.plot(means.index, means, style, color=colours[str(trade)], markersize=5, label=str(trade))
+        voter = f"voter_{column.split('_')[0]}"
+        place.axhline(rows[voter].mean(), color="black", linestyle=":", linewidth=0.9, label="best voter")
+        place.set(title=title, xlabel="layers", ylabel="exact answers", xscale="log")
+        place.minorticks_off()
+        place.set_xticks(settings.depths, settings.depths)
+    axes[0, 0].legend(fontsize=7, frameon=False)
+    return picture

@@ -1,0 +1,141 @@
+"""The claims on depth at a fixed number of weights."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.liu2024.trades import THIN
+from recombine.experiments.tokens import worlds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEEP, SHALLOW = 4, 2
+"""From so many layers on a network is deep, and up to so many it is shallow."""
+
+
+def by_depth(table: pd.DataFrame, column: str) -> dict[int, pd.Series]:
+    """By depth, and by seed, a column of the networks where deep is thin: all, where there is no other trade."""
+    where = {"trade": THIN} if "trade" in table else {}
+    depths = sorted(int(n) for n in rc.pick(table, **where)["layers"].unique())
+    return {n: rc.by_seed(table, column, layers=n, **where) for n in depths}
+
+
+def deep_minus_shallow(table: pd.DataFrame) -> pd.Series:
+    """By seed, the mean `ood` of deep networks minus that of shallow ones."""
+    found = by_depth(table, "ood")
+    deep, shallow = [found[n] for n in found if n >= DEEP], [found[n] for n in found if n <= SHALLOW]
+    return sum(deep[1:], deep[0]) / len(deep) - sum(shallow[1:], shallow[0]) / len(shallow)
+
+
+def best_elsewhere(some: dict[int, pd.Series]) -> pd.Series:
+    """By seed, the number at the depth that is best on average over the other seeds."""
+    import pandas as pd
+
+    found = pd.DataFrame(some)
+    others = (found.sum() - found) / max(len(found) - 1, 1)
+    best = np.nan_to_num(others.to_numpy(), nan=-np.inf).argmax(axis=1)
+    return pd.Series(found.to_numpy()[np.arange(len(found)), best], index=found.index)
+
+
+def in_distribution(table: pd.DataFrame) -> pd.Series:
+    found = by_depth(table, "iid")
+    return best_elsewhere({n: found[n] for n in found if n >= DEEP}) - found[SHALLOW]
+
+
+def by_composing(table: pd.DataFrame) -> pd.Series:
+    """By seed, the gain from one layer to four on withheld pairs minus that on rows held out singly.
+
+    Voters of a seed are the same at every depth, so that gains above them are gains.
+    """
+    novel, single = by_depth(table, "ood"), by_depth(table, "iid")
+    return (novel[DEEP] - novel[1]) - (single[DEEP] - single[1])
+
+
+def fading(table: pd.DataFrame) -> pd.Series:
+    found = by_depth(table, "ood")
+    return (found[DEEP] - found[1]) - (found[max(found)] - found[DEEP])
+
+
+def at_equal_loss(table: pd.DataFrame) -> pd.Series:
+    found = by_depth(table, "ood_reached")
+    return found[DEEP] - found[1]
+
+
+def inside(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed, `ood` at the best depth between the ends, chosen on other seeds, minus that at either end."""
+    import pandas as pd
+
+    found = by_depth(table, "ood")
+    ends = [min(found), max(found)]
+    best = best_elsewhere({n: found[n] for n in found if n not in ends})
+    return pd.DataFrame({f"{end} layer{'s' * (end > 1)}": best - found[end] for end in ends})
+
+
+def spread_of_weights(table: pd.DataFrame) -> float:
+    """The most weights of a network over the fewest, beside the embedding."""
+    weights = rc.networks(table)["layer_parameters"]
+    return float(weights.max() / weights.min())
+
+
+CONTROLS = (*worlds.CONTROLS, rc.reads("perfect", "ood", at_least=1.0), rc.reads("untrained", "ood", at_most=0.3))
+SAME_SIZE = (rc.Check("weights of the largest over the smallest network", spread_of_weights, at_most=1.02),)
+claim = partial(rc.Claim, controls=CONTROLS, preconditions=SAME_SIZE, fits=(worlds.fits(trade=THIN),))
+STATED = (
+    claim(
+        "deep and thin beats balanced on novel pairs (the note)",
+        "Of decoders with as many weights, those of four layers and more answer more chains with a withheld pair than"
+        " those of one and two.",
+        "synthesis note on Liu et al. (2024); margin suggested by calibration",
+        effect=deep_minus_shallow,
+        above=0.05,
+        unit="exact answers, withheld pairs: deep minus shallow",
+    ),
+    claim(
+        "deep and thin beats balanced in distribution (the paper)",
+        "Of decoders with as many weights, a deep one answers more chains held out singly than one of two layers.",
+        "Liu et al. (2024), known by its abstract: deep and thin models are better; depth alone gives 0.9 points there",
+        effect=in_distribution,
+        above=0.01,
+        unit="exact answers, held out singly: best of the deep (on other seeds) minus two layers",
+    ),
+    claim(
+        "depth helps by composing (the note)",
+        "From one layer to four, answers to chains with a withheld pair gain more than those held out singly.",
+        "synthesis note on Liu et al. (2024); margin suggested by calibration",
+        effect=by_composing,
+        above=0.05,
+        unit="gain from one layer to four: withheld pairs minus held out singly",
+    ),
+    claim(
+        "returns of depth fade (Petty et al.)",
+        "From one layer to four, answers to chains with a withheld pair gain more than from four to the most.",
+        "Petty et al. (2023), known by its abstract: the benefit of additional layers diminishes rapidly",
+        effect=fading,
+        above=0.05,
+        unit="exact answers, withheld pairs: gain up to four layers minus gain after",
+    ),
+    claim(
+        "depth helps at equal loss (Petty et al.)",
+        "At the first step with the same low training loss, four layers answer more chains with a withheld pair than"
+        " one.",
+        "Petty et al. (2023), known by its abstract: the gain is not explained by a lower loss alone",
+        effect=at_equal_loss,
+        above=0.03,
+        unit="exact answers, withheld pairs, at equal loss: four layers minus one",
+        fits=(rc.fitted("reached", at_least=1.0, trade=THIN, layers=[1, DEEP]),),
+    ),
+    claim(
+        "a depth between the ends is best (ours)",
+        "A depth between the shallowest and the deepest answers more chains with a withheld pair than both.",
+        "ours, as do2026/depth asks of pictures",
+        effect=inside,
+        above=0.05,
+        over="end",
+        unit="exact answers, withheld pairs: best depth between (on other seeds) minus the end",
+    ),
+)

@@ -1,0 +1,225 @@
+"""Does depth at a fixed number of weights help on SCAN's novel commands?
+
+Petty et al. find that deeper language models compose better, and that gains fade. Here decoders of several depths and
+as many weights learn SCAN without longer commands, without "jump around right", or with "jump" alone, and are asked for
+these. `iid` are commands of the trained kind that were held out by lot. In the first, answers are also scored where
+their length is given, since such networks are known to end too early.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import recombine as rc
+from recombine.experiments.liu2024 import depth_claims as of_depth
+from recombine.experiments.liu2024.trades import inner_units
+from recombine.experiments.tokens import shared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LENGTH, TEMPLATE, JUMP = "longer commands", "jump around right", "jump"
+ASKED = (LENGTH, TEMPLATE, JUMP)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(shared.Decoders):
+    depths: tuple[int, ...] = (1, 2, 4)
+    """numbers of layers"""
+    widths: tuple[int, ...] = (56, 40, 24)
+    """numbers of a token at each depth"""
+    rates: tuple[float, ...] = (4e-3, 4e-3, 4e-3)
+    """AdamW's learning rate at each depth"""
+    weights: int = 36_864
+    """trained numbers of all layers together"""
+    most: int = 12
+    """the most actions of a command that is trained on or asked"""
+    cut: int = 6
+    """the most actions of a trained command where longer ones are asked"""
+    held_out: float = 0.1
+    """share of the commands of the trained kind that is held out by lot"""
+    n_eval: int = 512
+    """commands of each kind on which a network is evaluated, at most"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_positive("cut", "n_eval")
+        if not len(self.depths) == len(self.widths) == len(self.rates) or list(self.depths) != sorted(set(self.depths)):
+            raise rc.UserError(f"rising depths have a width and a rate each, got {self.depths}, {self.widths}")
+        if not {1, 2, 4} <= set(self.depths):
+            raise rc.UserError(f"depths must have 1, 2 and 4 among them, got {self.depths}")
+        if not 8 <= self.most <= 48 or not self.cut < self.most:
+            raise rc.UserError(f"most lies in 8 .. 48 and cut below it, got {self.most} and {self.cut}")
+        if not 0 < self.held_out < 1:
+            raise rc.UserError(f"held_out must lie between 0 and 1, got {self.held_out}")
+        for depth, width in zip(self.depths, self.widths, strict=True):
+            shared.check_heads(width, self.head)
+            inner_units(self.weights, depth, width)
+
+
+QUICK = Settings(seeds=2, widths=(12, 8, 4), weights=1200, head=4, steps=20, batch=8, most=8, cut=4, n_eval=32)
+LAPTOP = Settings(seed=2, steps=1200, batch=64)
+_SIZES = {"depths": (1, 2, 4, 8), "widths": (352, 256, 192, 128), "rates": (1e-3,) * 4, "weights": 1_500_000}
+_WHOLE = {"most": 48, "cut": 22, "head": 32, "batch": 128, "n_eval": 1024, "precision": "bfloat16"}
+GPU = Settings(seed=2, steps=6_000, **_SIZES, **_WHOLE)  # pyrefly: ignore
+PAPER = replace(GPU, seeds=10, steps=100_000, batch=256, precision="float32")
+VARIANTS = (
+    rc.Variant("twice the rates", "the best rate is not known", rates=lambda s: tuple(2 * r for r in s.rates)),
+    rc.Variant("half the steps", "the length of training is ours", steps=lambda s: s.steps // 2),
+)
+
+
+@cache
+def family(most: int) -> rc.Task:
+    """All commands of at most so many actions."""
+    from recombine.tasks.scan import by_length, combinations, scan
+
+    rows = combinations()
+    return scan(rows[by_length(rows, most).train])
+
+
+@cache
+def sides(most: int, cut: int) -> dict:
+    """Which commands are of the trained kind and which are asked, by what is asked."""
+    from recombine.tasks.scan import add_primitive, by_length, filler
+
+    rows = family(most).combinations
+    return {LENGTH: by_length(rows, cut), TEMPLATE: filler(rows, 3), JUMP: add_primitive(rows, "jump")}
+
+
+def kinds(settings: Settings, asked: str, seed: int) -> dict[str, np.ndarray]:
+    """Masks over the commands of a seed: trained, held out by lot (iid), and asked (ood)."""
+    side = sides(settings.most, settings.cut)[asked]
+    lot = rc.rng(settings.seed, "commands", asked, seed).uniform(size=len(side.train)) < settings.held_out
+    lot &= family(settings.most).combinations[:, 2] != rc.ABSENT  # single commands stay: the bare verb is one
+    return {"trained": side.train & ~lot, "iid": side.train & lot, "ood": side.test}
+
+
+def cells(settings: Settings) -> list[rc.Cell]:
+    return rc.cells(settings, [{"layers": depth} for depth in settings.depths])
+
+
+def decoder(settings: Settings, layers: int):
+    """How a decoder of this depth and of the settings' number of weights is made."""
+    from recombine.tasks.scan import VOCABULARY
+
+    width = settings.widths[settings.depths.index(layers)]
+    inner = inner_units(settings.weights, layers, width)
+    return shared.maker(len(VOCABULARY), width, layers, settings.head, inner=inner)
+
+
+def run(cell: rc.Cell, monitor) -> list[dict]:
+    settings, task, make = cell.settings, family(cell.settings.most), decoder(cell.settings, cell.layers)
+    rate = settings.rates[settings.depths.index(cell.layers)]
+    who = [
+        {"condition": f"{asked}, {cell.layers} layers", "asked": asked, "layers": cell.layers, "seed": seed}
+        for asked in ASKED
+        for seed in cell.members
+    ]
+    masks = [kinds(settings, w["asked"], w["seed"]) for w in who]
+    trained = shared.fit(
+        replace(settings, learning_rate=rate),
+        task,
+        make,
+        seeds=[w["seed"] for w in who],
+        chosen=[each["trained"] for each in masks],
+        monitor=monitor,
+        label=f"layers-{cell.layers}",
+    )
+    found = []
+    for i, (w, each) in enumerate(zip(who, masks, strict=True)):
+        scores, record = measured(settings, trained[i].model, each)
+        monitor.recorded(f"{cell.layers}-{ASKED.index(w['asked'])}-{w['seed']}", record)
+        found.append(scores | shared.sizes(make, record.x.shape[1]))
+    return rc.rows(trained, who, found)
+
+
+def measured(settings: Settings, model, masks: dict[str, np.ndarray]) -> tuple[dict[str, float], rc.Record]:
+    """Exact answers to commands of each kind; and to those asked where the length of the answer is given."""
+    from recombine.measures.tokens import exact_match
+    from recombine.tasks.tokens import EOS
+
+    task, key, rng = family(settings.most), rc.key(settings.seed, "test"), rc.rng(settings.seed, "asked")
+    found = {}
+    for name, mask in masks.items():
+        rows = rng.permutation(np.flatnonzero(mask))[: settings.n_eval]
+        record = rc.record(model, task, task.combinations[rows], key=key)
+        found["exact_trained" if name == "trained" else name] = exact_match(record)
+    y = record.y * np.where(record.y[..., :1] == EOS, [1, 0], 1)  # the end has no weight
+    return found | {"ood_given_length": exact_match(rc.Record(record.z, record.x, y, record.y_hat))}, record
+
+
+def controls(settings: Settings) -> list[dict]:
+    """A perfect solver, one that takes "jump" for "walk", and an untrained network."""
+    from recombine.measures.tokens import exact_match
+    from recombine.tasks.scan import ACTIONS, VOCABULARY
+
+    masks = kinds(settings, JUMP, 0)
+    truth = rc.truth(family(settings.most), family(settings.most).combinations[masks["ood"]], key=rc.key(0, "test"))
+    walk, jump = VOCABULARY.ids([ACTIONS[0], ACTIONS[3]])
+    said = {"perfect": truth.y[..., 0], "walks": np.where(truth.y[..., 0] == jump, walk, truth.y[..., 0])}
+    systems = {name: truth.answering(np.eye(len(VOCABULARY), dtype=np.float32)[ids]) for name, ids in said.items()}
+    born, _ = measured(settings, shared.untrained(settings, decoder(settings, 2)), masks)
+    known = rc.control_rows(lambda record: {"ood": exact_match(record)}, systems)
+    return [*known, {"system": "untrained", "seed": 0} | born]
+
+
+def each_asked(effect):
+    """An effect of depth, a column for each kind of command that is asked."""
+    return rc.each_of("asked", effect)
+
+
+CONTROLS = (
+    rc.reads("perfect", "ood", at_least=1.0),
+    rc.reads("walks", "ood", at_most=0.0),
+    rc.reads("untrained", "exact_trained", at_most=0.1),
+)
+claim = partial(
+    rc.Claim,
+    controls=CONTROLS,
+    preconditions=of_depth.SAME_SIZE,
+    fits=(rc.fitted("exact_trained", at_least=0.98),),
+    over="kind",
+)
+CLAIMS = (
+    claim(
+        "deep and thin beats balanced on novel commands (the note)",
+        "Of decoders with as many weights, those of four layers and more answer more of SCAN's novel commands than"
+        " those of one and two.",
+        "synthesis note on Liu et al. (2024)",
+        effect=each_asked(of_depth.deep_minus_shallow),
+        above=0.05,
+        unit="exact answers, novel commands: deep minus shallow",
+    ),
+    claim(
+        "depth helps by composing commands (the note)",
+        "From one layer to four, answers to novel commands gain more than those to commands held out by lot.",
+        "synthesis note on Liu et al. (2024)",
+        effect=each_asked(of_depth.by_composing),
+        above=0.05,
+        unit="gain from one layer to four: novel commands minus held out by lot",
+    ),
+)
+
+
+def figure(settings: Settings, table: pd.DataFrame):
+    """Exact answers to novel commands and to those held out by lot against depth, one dot per network."""
+    plots, rows = rc.plots, rc.networks(table)
+    picture, axes = plots.panels(rows=1, columns=3, side=3.2)
+    columns = {"iid": plots.NEUTRAL, "ood": plots.GOOD, "ood_given_length": plots.BAD}
+    words = {"iid": "held out by lot", "ood": "novel", "ood_given_length": "novel, length given"}
+    for place, asked in zip(axes[0], ASKED, strict=True):
+        mine = rows[rows["asked"] == asked]
+        for column, colour in columns.items():
+            means = mine.groupby("layers")[column].mean()
+            place.plot(mine["layers"], mine[column], "o", color=colour, alpha=0.35, markersize=3)
+            place.plot(means.index, means, "o-", color=colour, markersize=5, label=words[column])
+        place.set(title=asked, xlabel="layers", ylabel="exact answers", ylim=(-0.03, 1.05), xscale="log")
+        place.minorticks_off()
+        place.set_xticks(settings.depths, settings.depths)
+    axes[0, 0].legend(fontsize=7, frameon=False)
+    return picture

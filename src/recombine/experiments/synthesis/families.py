@@ -1,0 +1,212 @@
+"""Six families of tasks asked alike: their pairs of parts, their networks, and what counts as success.
+
+A family's pairs are what its examples compose: places x and y of a bump, modules of a teacher, preferences of a walker,
+adjacent functions of a chain, adjacent numbers of a dynamic programme, a verb and its manner in SCAN. A share of them
+is withheld by lot, and every example that has one is held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.splits import coverage
+
+NAMES = ("bumps", "hyperteacher", "preferences", "chains", "programmes", "scan")
+
+
+@dataclass(frozen=True)
+class Family:
+    """How one family is made, trained and scored: `task(seed, worlds, tiny)`, `network(task, width, depth, key)`.
+
+    `worlds` says whether each seed has a world of its own, `categories` whether answers are categories with weights.
+    """
+
+    task: Callable[[int, int, bool], rc.Task]
+    pairs: Callable[[np.ndarray], np.ndarray]
+    network: Callable[[rc.Task, int, int, Any], Any]
+    score: Callable[[rc.Record], float]
+    width: int
+    depth: int
+    steps: int
+    batch: int
+    learning_rate: float
+    fits: float = 0.9
+    worlds: bool = True
+    categories: bool = True
+
+
+def family(name: str) -> Family:
+    """A family by its name."""
+    from recombine.measures.tokens import exact_match
+    from recombine.tasks import scan
+
+    decoder = partial(Family, network=_decoder, score=exact_match, width=32, depth=2, batch=64, learning_rate=4e-3)
+    student = partial(Family, pairs=_active, network=_student, width=64, depth=2, batch=64, learning_rate=5e-3)
+    known = {
+        "bumps": lambda: Family(
+            _bumps, _grid, _pixels, rc.peak_accuracy, 64, 2, 1000, 32, 3e-3, worlds=False, categories=False
+        ),
+        "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=1200, categories=False),
+        "preferences": lambda: student(_preferences, score=rc.step_accuracy, steps=1000, fits=0.8),
+        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), steps=1000),
+        "programmes": lambda: decoder(_programmes, coverage.neighbours, steps=800, worlds=False),
+        "scan": lambda: decoder(_scan, scan.pairs, steps=800, worlds=False),
+    }
+    check(name)
+    return known[name]()
+
+
+def _bumps(seed: int, worlds: int, tiny: bool) -> rc.Task:
+    size = 6 if tiny else 12
+    return rc.bumps(size, rc.one_hot(size))
+
+
+def _hyperteacher(seed: int, worlds: int, tiny: bool) -> rc.Task:
+    modules, width = (4, 4) if tiny else (8, 8)
+    sizes: dict[str, Any] = {"inputs": width, "hidden": (width,), "outputs": width, "samples": width}
+    return rc.hyperteacher(modules=modules, max_active=3, teachers=worlds, key=rc.key(seed, "teachers"), **sizes)
+
+
+def _preferences(seed: int, worlds: int, tiny: bool) -> rc.Task:
+    modules = 4 if tiny else 8
+    sizes: dict[str, Any] = {"features": modules, "objects": 1 if tiny else 2}
+    return rc.preferences(modules=modules, max_active=3, worlds=worlds, key=rc.key(seed, "walks"), **sizes)
+
+
+def _chains(seed: int, worlds: int, tiny: bool) -> rc.Task:
+    from recombine.tasks.chains import chains
+
+    many = 4 if tiny else 6
+    return chains(symbols=many, functions=many, longest=2, worlds=worlds, key=rc.key(seed, "chains"))
+
+
+def _programmes(seed: int, worlds: int, tiny: bool) -> rc.Task:
+    from recombine.tasks.subsequence import every, subsequence
+
+    return subsequence(every(2 if tiny else 3), steps=False)
+
+
+def _scan(seed: int, worlds: int, tiny: bool) -> rc.Task:
+    from recombine.tasks import scan
+
+    rows = scan.combinations()
+    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 6).train])
+
+
+@cache
+def task(name: str, seed: int, worlds: int, tiny: bool) -> rc.Task:
+    """The family's task; one object for equal settings, so that programs are compiled once."""
+    return family(name).task(seed, worlds, tiny)
+
+
+def _pixels(task: rc.Task, width: int, depth: int, key: Any) -> Any:
+    size = int(task.combinations.max()) + 1
+    return rc.MLPDecoder(2 * size, size, width=width, depth=depth, key=key)
+
+
+def _student(task: rc.Task, width: int, depth: int, key: Any) -> Any:
+    from recombine.tasks.hyperteacher import widths
+
+    inputs, outputs = widths(task)
+    return rc.StudentMLP(
+        inputs, 5 if task.name.startswith("preferences") else outputs, width=width, depth=depth, key=key
+    )
+
+
+def _decoder(task: rc.Task, width: int, depth: int, key: Any) -> Any:
+    from recombine.models.decoder import TokenDecoder
+    from recombine.tasks import scan
+
+    ids = getattr(task.sample, "vocabulary", scan.VOCABULARY)
+    return TokenDecoder(len(ids), width=width, depth=depth, heads=width // 8, key=key)
+
+
+@cache
+def maker(name: str, task: rc.Task, width: int, depth: int) -> Callable[[Any], Any]:
+    """One function for equal sizes, so that it is compiled once."""
+    return partial(family(name).network, task, width, depth)
+
+
+def _r2(record: rc.Record) -> float:
+    """R^2 over all answers, 0 where they are worse than the mean."""
+    return max(0.0, rc.r2_pooled(record))
+
+
+def _grid(z: np.ndarray) -> np.ndarray:
+    """The place of a bump is its pair."""
+    return (z[:, :1] * (z.max() + 1) + z[:, 1:]).astype(int)
+
+
+def _active(z: np.ndarray) -> np.ndarray:
+    """Every two modules that are active together."""
+    first, second = np.triu_indices(z.shape[1] - 1, 1)
+    both = (z[:, 1:][:, first] > 0) & (z[:, 1:][:, second] > 0)
+    return np.where(both, np.arange(len(first)), rc.ABSENT)
+
+
+def mine(name: str, task: rc.Task, seed: int) -> np.ndarray:
+    """The rows of a seed's own world, or all where there are no worlds."""
+    return task.combinations[:, 0] == seed if family(name).worlds else np.ones(len(task.combinations), bool)
+
+
+def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Which rows of a seed have none of the pairs that are withheld by lot, and which have one; then the coverage."""
+    own, nodes = mine(name, task, seed), family(name).pairs(task.combinations)
+    every = np.unique(nodes[own])
+    every = every[every != rc.ABSENT]
+    count = max(1, round(withheld * len(every)))
+    if count >= len(every):
+        raise rc.UserError(f"{name}: withholding {withheld:g} of {len(every)} pairs leaves no pair covered")
+    out = np.isin(nodes, rng.permutation(every)[:count]).any(axis=1)
+    share = coverage.covered(nodes[own], (own & ~out)[own])
+    return own & ~out, own & out, np.asarray(share)
+
+
+def said(name: str, y: np.ndarray, answers: int) -> np.ndarray:
+    """Right answers in the form in which a network gives them: certain logits where they are categories."""
+    return np.eye(answers, dtype=np.float32)[y[..., 0]] if family(name).categories else y
+
+
+def check(name: str) -> None:
+    """Refuse the name of no family."""
+    if name not in NAMES:
+        raise rc.UserError(f"no family is called {name!r}; there are {', '.join(NAMES)}")
+
+
+def recipe(name: str, effort: float) -> rc.Recipe:
+    """How a family's networks are trained."""
+    one = family(name)
+    more: dict[str, Any] = {"loss": rc.masked_cross_entropy} if one.categories else {}
+    return rc.Recipe(max(1, round(effort * one.steps)), one.batch, rc.adamw_cosine, **more)
+
+
+def asked(settings: Any, name: str, task: rc.Task, model: Any, rows: np.ndarray) -> rc.Record:
+    """What a network says to examples of some rows, with keys that training never uses."""
+    rng = rc.rng(settings.seed, "test rows", name)
+    picked = task.combinations[rng.choice(np.flatnonzero(rows), settings.n_eval)]
+    return rc.record(model, task, picked, key=rc.key(settings.seed, "test"))
+
+
+def known(settings: Any, name: str, task: rc.Task, *, train: np.ndarray, out: np.ndarray, make: Any) -> dict:
+    """Systems whose answer is known, on examples with a withheld pair."""
+    import equinox as eqx
+    import jax
+
+    born = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
+    untrained = asked(settings, name, task, jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, born), out)
+    answers = untrained.y_hat.shape[-1]
+    rng = rc.rng(settings.seed, "memories", name)
+    some = task.combinations[rng.choice(np.flatnonzero(train), min(4096, int(train.sum())), replace=False)]
+    memory = rc.truth(task, some, key=rc.key(settings.seed, "memories"))
+    nearest = [int(np.argmin(np.sum(memory.z != z, axis=1))) for z in untrained.z]
+    return {
+        "perfect": untrained.answering(said(name, untrained.y, answers)),
+        "remembers": untrained.answering(said(name, memory.y[nearest], answers)),
+        "untrained": untrained,
+    }

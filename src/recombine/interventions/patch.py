@@ -1,0 +1,28 @@
+"""Activation patching: what does a network answer if part of it sees another example?
+
+An edit of one pass: the activations at some places of a layer are replaced by those that a donor's row has there, and
+the layers after it go on. It works with every model that has `rest(h, x, first)`, as `TokenDecoder` does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from recombine.core import UserError
+
+
+def patched(model: Any, x: jax.Array, donor: jax.Array, *, before: int, places: jax.Array) -> jax.Array:
+    """The answer to x, where layer number `before` is given the donor's activations at some places (T,).
+
+    `before` is 0 for the embedding, and the number of layers for what is read out.
+    """
+    acts, others = model(x)[1], model(donor)[1]
+    layers = len(acts) - 1
+    if not 0 <= before <= layers:
+        raise UserError(f"a network of {layers} layers can be patched before layer 0 to {layers}, got {before}")
+    name = f"layer{before - 1}" if before else "embedding"
+    mixed = jnp.where(places[:, None], others[name], acts[name])
+    return model.rest(mixed, x, before)

@@ -1,0 +1,55 @@
+"""Did a network predict the right tokens: at each place, and in a whole answer?
+
+y (rows, T, 2) has the token to be predicted and its weight; y_hat (rows, T, ids) are logits. Places of weight 0 never
+count. Greedy generation writes an answer exactly if every prediction given its right beginning is right: the first
+wrong one would be written, and until then both see the same. So exact match needs no generation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.core import Record
+
+
+def token_accuracy(record: Record) -> float:
+    """The share of places that count at which the largest logit is that of the right token.
+
+    >>> y = np.array([[[1, 1], [0, 1], [1, 0]]])
+    >>> y_hat = np.array([[[0.0, 2.0], [0.0, 1.0], [5.0, 0.0]]])
+    >>> record = Record(np.zeros((1, 1)), y[..., 0], y, y_hat)
+    >>> token_accuracy(record), exact_match(record)
+    (0.5, 0.0)
+    """
+    return float(np.mean(right_tokens(record)[record.y[..., 1] > 0]))
+
+
+def exact_match(record: Record) -> float:
+    """The share of rows whose whole answer is right: every place that counts.
+
+    >>> y, y_hat = np.array([[[1, 1]], [[1, 1]]]), np.array([[[0.0, 2.0]], [[2.0, 0.0]]])
+    >>> exact_match(Record(np.zeros((2, 1)), y[..., 0], y, y_hat))
+    0.5
+    """
+    return float(np.mean(exact_rows(record)))
+
+
+def exact_rows(record: Record) -> np.ndarray:
+    """(rows,) whether every place that counts is right.
+
+    >>> y, y_hat = np.array([[[1, 1], [0, 0]]]), np.array([[[0.0, 2.0], [0.0, 2.0]]])
+    >>> exact_rows(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
+    [True]
+    """
+    return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)
+
+
+def right_tokens(record: Record) -> np.ndarray:
+    """(rows, T) whether the largest logit is that of the right token; never where a logit is not a number.
+
+    >>> y, y_hat = np.array([[[1, 1], [0, 1]]]), np.array([[[0.0, 2.0], [np.nan, 0.0]]])
+    >>> right_tokens(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
+    [[True, False]]
+    """
+    finite = np.isfinite(record.y_hat).all(axis=-1)
+    return finite & (record.y_hat.argmax(axis=-1) == record.y[..., 0])

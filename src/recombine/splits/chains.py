@@ -1,0 +1,86 @@
+"""Turns chains of functions into splits: pairs of functions that are never adjacent in training, and single rows.
+
+Combinations are rows (t, x, f1, .., fK) with functions ABSENT from the right. Groups of held-out rows, by the number
+of their functions: `row`, all of whose pairs are trained on, and `pair`, which have a pair that is not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.core import ABSENT, Split, UserError, as_mask
+
+
+def withheld_pairs(functions: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """(functions, functions) booleans: a random share of the ordered pairs, never all of them and at least one.
+
+    >>> int(withheld_pairs(4, 0.25, np.random.default_rng(0)).sum())
+    4
+    """
+    every = functions**2
+    count = round(share * every)
+    if not 0 < count < every:
+        raise UserError(f"withholding {share:g} of {every} pairs leaves {every - count} covered and {count} withheld")
+    return rng.permuted(np.arange(every) < count).reshape(functions, functions)
+
+
+def has_withheld(combinations: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """(rows,) whether two adjacent functions of a row are a withheld pair.
+
+    >>> has_withheld(np.array([[0, 5, 0, 1], [0, 5, 1, 0], [0, 5, 0, -1]]), np.array([[0, 1], [0, 0]]) > 0).tolist()
+    [True, False, False]
+    """
+    first, second = combinations[:, 2:-1], combinations[:, 3:]
+    return np.any(pairs[first, second] & (second != ABSENT), axis=1)
+
+
+def withholding(combinations: np.ndarray, pairs: np.ndarray, held_out: float, rng: np.random.Generator) -> Split:
+    """Hold out every row with a withheld pair and, by lot, a share of the others that have two functions or more.
+
+    >>> z = np.array([[0, 0, 0, -1], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> withholding(z, np.array([[0, 1], [0, 0]]) > 0, 0.0, np.random.default_rng(0)).train.tolist()
+    [True, False, True]
+    """
+    if not 0 <= held_out < 1:
+        raise UserError(f"the share of rows that is held out must be at least 0 and below 1, got {held_out}")
+    single = rng.uniform(size=len(combinations)) < held_out
+    out = has_withheld(combinations, pairs) | (single & (lengths(combinations) > 1))
+    return Split(combinations, ~out, world=1)
+
+
+def lengths(combinations: np.ndarray) -> np.ndarray:
+    """(rows,) how many functions a row has.
+
+    >>> lengths(np.array([[0, 0, 0, -1], [0, 0, 0, 1]])).tolist()
+    [1, 2]
+    """
+    return np.sum(combinations[:, 2:] != ABSENT, axis=1)
+
+
+def groups(split: Split, pairs: np.ndarray) -> dict[str, np.ndarray]:
+    """Masks over the rows: `trained`, and `row_d` and `pair_d` for every number d of functions from two on.
+
+    >>> z = np.array([[0, 0, 0, -1], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> found = groups(Split(z, np.array([True, False, False])), np.array([[0, 1], [0, 0]]) > 0)
+    >>> {name: mask.tolist() for name, mask in found.items() if name != "trained"}
+    {'row_2': [False, False, True], 'pair_2': [False, True, False]}
+    """
+    novel, many = has_withheld(split.combinations, pairs), lengths(split.combinations)
+    found = {"trained": split.train}
+    for d in range(2, split.combinations.shape[1] - 1):
+        found[f"row_{d}"] = split.held_out & ~novel & (many == d)
+        found[f"pair_{d}"] = novel & (many == d)
+    return found
+
+
+def of_world(combinations: np.ndarray, world: int, chosen: np.ndarray) -> np.ndarray:
+    """(all rows,) the rows of one world that are chosen, by a mask over that world's rows; no row of another.
+
+    >>> of_world(np.array([[0, 5], [1, 5], [1, 6]]), 1, np.array([True, False])).tolist()
+    [False, True, False]
+    """
+    mine = combinations[:, 0] == world
+    if not mine.any():
+        raise UserError(f"there is no world {world}: they are numbered from 0 to {combinations[:, 0].max()}")
+    mine[mine] = as_mask(chosen, (int(mine.sum()),))
+    return mine

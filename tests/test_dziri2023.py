@@ -1,0 +1,186 @@
+"""Experiments on remembered subgraphs: what is withheld, what was seen, how errors are told, and planted answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+
+import recombine as rc
+from recombine.experiments.dziri2023 import compounding, longer, patching, programmes, seen, subgraphs
+from recombine.experiments.tokens import shared, worlds
+from recombine.measures import nodes
+from recombine.tasks.subsequence import LARGEST, solved, subsequence
+from recombine.tasks.tokens import FIRST
+
+TINY = replace(compounding.QUICK, rows=400, larger=(4, 6), n_eval=40)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "says"),
+    [
+        (subgraphs, {"withheld": (0.5,)}, "withheld must be different shares, 0.25 among them"),
+        (subgraphs, {"longest": 2}, "chains of two and three functions"),
+        (subgraphs, {"held_out": 1.0}, "held_out must lie between 0 and 1"),
+        (subgraphs, {"width": 9}, "cannot be shared by heads of 4"),
+        (longer, {"larger": (3, 4)}, "larger must be rising numbers above 3"),
+        (longer, {"kinds": ("plain", "round")}, "kinds are plain, coupled and others of"),
+        (compounding, {"withheld": 0.0}, "withheld must lie between 0 and 1"),
+    ],
+)
+def test_settings_that_cannot_be_are_told(kind, changes, says):
+    with pytest.raises(rc.UserError, match=says):
+        replace(kind.QUICK, **changes)
+
+
+def test_rows_of_programmes_are_distinct_and_no_trained_row_ends_in_what_is_withheld():
+    z, train = programmes.family(TINY).combinations, compounding.training(TINY, 0)
+    out = seen.withheld(TINY, z, 0)
+    assert train.sum() > 100
+    assert not out[train].any()
+    assert out[:, 2].mean() == pytest.approx(TINY.withheld, abs=0.1)
+    assert not out[:, :2].any()
+    assert np.any(out != seen.withheld(TINY, z, 1))
+
+
+def test_a_suffix_is_withheld_as_a_whole():
+    z = programmes.family(TINY).combinations
+    full = (z != rc.ABSENT).all(axis=1)
+    out = seen.withheld(TINY, z[full], 0)[:, 2]
+    ends = {tuple(row[-3:]): bool(o) for row, o in zip(z[full], out, strict=True)}
+    assert all(ends[tuple(row[-3:])] == bool(o) for row, o in zip(z[full], out, strict=True))
+
+
+def test_larger_rows_have_sums_that_were_trained_on_and_others_are_apart():
+    them = programmes.asked(TINY)
+    most = LARGEST * ((TINY.longest + 1) // 2)
+    for n, rows in them.rows.items():
+        assert len(rows)
+        assert np.all((rows != rc.ABSENT).sum(axis=1) == n)
+        dp, _ = jax.vmap(solved)(jnp.asarray(rows, jnp.int32) - LARGEST, jnp.asarray(rows != rc.ABSENT))
+        assert int(dp.max()) <= most
+    assert len(them.new)
+
+
+@pytest.mark.parametrize(("wrong", "exact"), [(0.0, 1.0), (0.02, 0.98**10)])
+def test_solvers_that_never_err_or_err_by_lot_read_as_independent_errors(wrong, exact):
+    rows = np.random.default_rng(0).integers(0, 11, (3000, 4)).astype(np.int8)
+    task = subsequence(np.unique(rows, axis=0), steps=True)
+    right = programmes.answered(
+        4, programmes.solver(task, task.combinations, wrong=wrong, rng=np.random.default_rng(1))
+    )
+    assert right.shape[1] == 10
+    assert right.all(axis=1).mean() == pytest.approx(exact, abs=0.03)
+    assert nodes.predicted_exact(right) == pytest.approx(exact, abs=0.02)
+
+
+def test_steps_that_are_written_are_told_apart():
+    z = np.array([[10, 10, 10]])  # three fives: dp from the right 5, 5, 10
+    truth = np.array([[5, 5, 10]])
+    for written, wanted in {
+        (5, 5, 10): ["right", "right", "right"],
+        (5, 6, 10): ["right", "local", "restored"],
+        (4, 4, 9): ["local", "local", "propagated"],
+        (4, 5, 9): ["local", "restored", "propagated"],
+        (5, 5, 11): ["right", "right", "local"],
+    }.items():
+        found = seen.outcomes(z, np.array([written]), truth)
+        assert [nodes.OUTCOMES[i] for i in found[0]] == wanted, written
+
+
+def test_counts_are_of_training_rows_with_the_same_ending():
+    train = compounding.training(TINY, 0)
+    counts = seen.counted(TINY, train)
+    z = programmes.family(TINY).combinations[train]
+    asked = programmes.asked(TINY)
+    row = asked.task.combinations[0]
+    ends = [tuple(r[r != rc.ABSENT]) for r in z]
+    last = tuple(row[row != rc.ABSENT])
+    for depth in (1, 2, 3):
+        assert counts["subgraph"][0, depth - 1] == sum(
+            end[-depth:] == last[-depth:] for end in ends if len(end) >= depth
+        )
+    assert np.all(counts["step"] >= counts["subgraph"])
+
+
+def test_donors_end_alike_and_change_the_answer():
+    settings = worlds.Worlds(seed=3)
+    task = worlds.family(settings, 1)
+    known = worlds.world(settings, task, 0, 0.25)
+    tables = task.sample.tables[0]  # pyrefly: ignore
+    asked, given = patching.donors(known, tables, np.random.default_rng(0))
+    z, donor = known.rows[asked], known.rows[given]
+    assert len(z) == patching.ROWS
+    assert known.train[asked].all()
+    assert known.train[given].all()
+    assert np.array_equal(z[:, 3], donor[:, 3])
+    own, other = (tables[r[:, 3], tables[r[:, 2], r[:, 1]]] for r in (z, donor))
+    assert np.all(own != other)
+
+
+class Composer:
+    """A designed decoder that keeps f1(x) at the place of f1 after one layer, and answers from there."""
+
+    def __init__(self, tables: np.ndarray, symbols: int):
+        self.tables, self.symbols, self.layers, self.repeats = jnp.asarray(tables), symbols, (None,), 1
+
+    def __call__(self, x):
+        h = x.astype(jnp.float32)[:, None]
+        value = self.tables[x[1] - FIRST - self.symbols, x[0] - FIRST].astype(jnp.float32)
+        return self.rest(h, x, 0), {"embedding": h, "layer0": h.at[1, 0].set(value)}
+
+    def rest(self, h, x, first):
+        f, g = x[1] - FIRST - self.symbols, x[2] - FIRST - self.symbols
+        kept = self.tables[f, h[0, 0].astype(int) - FIRST] if first == 0 else h[1, 0].astype(int)
+        return jnp.broadcast_to(jax.nn.one_hot(FIRST + self.tables[g, kept], 40), (len(x), 40))
+
+
+def test_a_network_that_uses_the_value_in_between_follows_the_donor():
+    settings = worlds.Worlds(seed=3)
+    task = worlds.family(settings, 1)
+    known = worlds.world(settings, task, 0, 0.25)
+    model = Composer(task.sample.tables[0], settings.symbols)  # pyrefly: ignore
+    found = patching.followed(model, task, known, np.random.default_rng(0))
+    assert found["patch_follows"] == 1.0
+    assert found["patch_layer"] == 1.0
+    assert found["patch_x"] == 1.0
+    assert found["patch_by_lot"] < 0.5
+
+
+def planted(condition: str, **columns: float) -> list[dict]:
+    noise = np.random.default_rng(0).normal(0, 0.01, 5)
+    return [
+        {"system": "network", "condition": condition, "withheld": 0.25, "seed": s, "diverged_at": -1}
+        | {name: value + noise[s] * (value < 1) for name, value in columns.items()}
+        for s in range(5)
+    ]
+
+
+def test_planted_memory_and_planted_composition_are_judged_so():
+    groups = {f"n_{kind}_{d}": 80.0 for kind in ("row", "pair") for d in (2, 3)}
+    voters = {f"voter_{kind}_{d}": 0.35 for kind in ("row", "pair") for d in (2, 3)} | groups
+    patch = {"patch_follows": 0.6, "patch_by_lot": 0.1, "patch_x": 1.0}
+    memory = {"exact_trained": 1.0, "exact_row_2": 0.65, "exact_pair_2": 0.36, "exact_row_3": 0.6, "exact_pair_3": 0.35}
+    composed = dict.fromkeys(memory, 0.97) | {"exact_trained": 1.0}
+    controls = worlds.known_systems(worlds.Worlds(seed=3), 0.25)
+    born = {"system": "untrained", "seed": 0, "exact_trained": 0.1, "patch_gain": 0.0}
+    for once, words in ((memory, ["holds", "holds"]), (composed, ["fails", "fails"])):
+        rows = planted(subgraphs.ONCE, **once, **voters, **patch) + planted(subgraphs.STEPS, **composed, **voters)
+        table = pd.DataFrame([*rows, *controls, born])
+        found = rc.judge_all(table, subgraphs.CLAIMS)
+        assert [v.verdict for v in found] == [*words, "holds", "holds"], [v.why for v in found]
+
+
+def test_work_per_token_counts_every_pass():
+    make = shared.maker(10, 8, 1, 4, inner=6)
+    weights = 4 * 64 + 2 * 8 * 6 + 2
+    found = shared.sizes(make, 5, repeats=3)
+    assert found == {
+        "parameters": 80.0 + weights,
+        "layer_parameters": float(weights),
+        "flops_token": float(3 * (2 * weights + 4 * 8 * 5) + 160),
+    }
