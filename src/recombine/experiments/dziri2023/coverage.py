@@ -37,7 +37,7 @@ class Settings(worlds.Worlds):
 
 
 QUICK = Settings(seeds=2, symbols=4, functions=4, narrow=4, width=8, head=4, depth=1, steps=20, batch=16)
-LAPTOP = Settings(seed=3, steps=3000)
+LAPTOP = Settings(seed=3, symbols=6, functions=6, steps=2000)
 _SIZES = {"symbols": 12, "functions": 12, "narrow": 32, "width": 128, "depth": 4, "head": 32, "batch": 512}
 _TRAINING = {"steps": 10_000, "learning_rate": 1e-3, "precision": "bfloat16"}
 GPU = Settings(seed=3, seeds=8, block=8, **_SIZES, **_TRAINING)  # pyrefly: ignore

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Settings(students.WithPrecision):
     seed: int = 1
     """the number from which every random draw is derived"""
-    narrow: int = 64
+    narrow: int = 96
     """units of a narrow student's hidden layer"""
     width: int = 256
     """units of a wide student's hidden layer"""
@@ -44,7 +44,7 @@ class Settings(students.WithPrecision):
 
 
 QUICK = Settings(**students.QUICK | {"narrow": 4, "few": 0.7})
-LAPTOP = Settings(tasks=64, steps=1400)
+LAPTOP = Settings(tasks=64, steps=2000)
 GPU = Settings(**students.LARGE | {"seeds": 8, "narrow": 256, "width": 2048})
 PAPER = replace(GPU, **students.LONG)
 VARIANTS = (
@@ -179,7 +179,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         figures.lines(panel, {f"{kind}, held-out": g for kind, g in groups.items()}, "width", "r2_unseen", colours)
         figures.lines(panel, {"shown": mine}, "width", "r2_seen", [rc.plots.NEUTRAL])
         panel.set(xscale="log", xlabel="width", ylabel="R2", title=f"{amount} masks")
-        panel.set_xticks(sorted(rows["width"].unique()), sorted(rows["width"].unique()))
+        panel.set_xticks(widths(table), widths(table))
         panel.minorticks_off()
     for kind, colour in zip((RANDOM, HALVES), colours, strict=True):
         for width, mine in rows[rows["kind"] == kind].groupby("width"):

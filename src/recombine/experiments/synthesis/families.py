@@ -50,13 +50,13 @@ def family(name: str) -> Family:
     student = partial(Family, pairs=_active, network=_student, width=64, depth=2, batch=64, learning_rate=5e-3)
     known = {
         "bumps": lambda: Family(
-            _bumps, _grid, _pixels, rc.peak_accuracy, 64, 2, 1500, 32, 3e-3, worlds=False, categories=False
+            _bumps, _grid, _pixels, rc.peak_accuracy, 64, 2, 1000, 32, 3e-3, worlds=False, categories=False
         ),
-        "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=2000, categories=False),
-        "preferences": lambda: student(_preferences, score=rc.step_accuracy, steps=1500, fits=0.8),
-        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), steps=2500),
-        "programmes": lambda: decoder(_programmes, coverage.neighbours, steps=1500, worlds=False),
-        "scan": lambda: decoder(_scan, scan.pairs, steps=1500, worlds=False),
+        "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=1200, categories=False),
+        "preferences": lambda: student(_preferences, score=rc.step_accuracy, steps=1000, fits=0.8),
+        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), steps=1000),
+        "programmes": lambda: decoder(_programmes, coverage.neighbours, steps=800, worlds=False),
+        "scan": lambda: decoder(_scan, scan.pairs, steps=800, worlds=False),
     }
     check(name)
     return known[name]()
@@ -82,21 +82,21 @@ def _preferences(seed: int, worlds: int, tiny: bool) -> rc.Task:
 def _chains(seed: int, worlds: int, tiny: bool) -> rc.Task:
     from recombine.tasks.chains import chains
 
-    many = 4 if tiny else 8
+    many = 4 if tiny else 6
     return chains(symbols=many, functions=many, longest=2, worlds=worlds, key=rc.key(seed, "chains"))
 
 
 def _programmes(seed: int, worlds: int, tiny: bool) -> rc.Task:
     from recombine.tasks.subsequence import every, subsequence
 
-    return subsequence(every(2 if tiny else 4), steps=False)
+    return subsequence(every(2 if tiny else 3), steps=False)
 
 
 def _scan(seed: int, worlds: int, tiny: bool) -> rc.Task:
     from recombine.tasks import scan
 
     rows = scan.combinations()
-    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 9).train])
+    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 6).train])
 
 
 @cache

@@ -30,9 +30,14 @@ def figure(settings: Any, table: pd.DataFrame):
     picture, axes = rc.plots.panels(rows=height, columns=columns, side=2.7)
     for panel in axes.ravel()[len(settings.families) :]:
         panel.axis("off")
+    words = {
+        "usual": "usual size",
+        "wide": f"{settings.wider} times as wide",
+        "deep": f"{settings.deeper} times as deep",
+    }
     for panel, name in zip(axes.ravel(), settings.families, strict=False):
         mine = rows[rows["family"] == name]
-        _sizes(panel, mine)
+        _sizes(panel, mine, words)
         floor = table[(table["system"] == "remembers") & (table["family"] == name)]["success"]
         panel.axhline(floor.mean(), color="black", linestyle=":", linewidth=1)
         panel.set(title=TITLES[name], xlim=(0, 1.02), ylim=(-0.04, 1.04))
@@ -47,7 +52,7 @@ def figure(settings: Any, table: pd.DataFrame):
     return picture
 
 
-def _sizes(panel, rows: pd.DataFrame) -> None:
+def _sizes(panel, rows: pd.DataFrame, words: dict[str, str]) -> None:
     """The networks of a family: jittered dots, and means with their standard errors."""
     for place, (size, colour) in enumerate(COLOURS.items()):
         mine = rows[rows["size"] == size]
@@ -55,9 +60,8 @@ def _sizes(panel, rows: pd.DataFrame) -> None:
         panel.plot(
             mine["coverage_pairs"] + shift, mine["success"], MARKS[size], color=colour, alpha=0.28, ms=3.5, mew=0
         )
-        by = mine.groupby("withheld")[["coverage_pairs", "success"]]
-        means, errors = by.mean().sort_values("coverage_pairs"), by["success"].sem()
-        label = f"{size} ({_words(mine)})" if len(mine) else size
+        by = mine.groupby("withheld")
+        means, errors = by[["coverage_pairs", "success"]].mean().sort_values("coverage_pairs"), by["success"].sem()
         panel.errorbar(
             means["coverage_pairs"] + shift,
             means["success"],
@@ -68,21 +72,19 @@ def _sizes(panel, rows: pd.DataFrame) -> None:
             mec="white",
             mew=0.8,
             linewidth=1.6,
-            label=label,
+            label=words[size],
         )
     panel.plot([], [], ":", color="black", linewidth=1, label="remembers the nearest")
 
 
-def _words(rows: pd.DataFrame) -> str:
-    return f"{rows['depth'].iloc[0]:g} x {rows['width'].iloc[0]:g} in bumps"
-
-
 def _summary(rows: pd.DataFrame) -> str:
-    """What scale adds at equal coverage, and what coverage adds at equal scale."""
+    """What scale adds at equal coverage, what coverage adds at equal scale, and the usual size."""
     means = rows.groupby(["size", "withheld"])["success"].mean().unstack("withheld")
     if not {"usual", "wide", "deep"} <= set(means.index):
         return ""
     shares = sorted(means.columns)
     gains = {size: float(np.mean(means.loc[size] - means.loc["usual"])) for size in ("wide", "deep")}
     covering = float(np.mean(means[shares[0]] - means[shares[-1]]))
-    return f"width {gains['wide']:+.2f}, depth {gains['deep']:+.2f}, coverage {covering:+.2f}"
+    usual = rows[rows["size"] == "usual"].iloc[0]
+    shape = f"{usual['depth']:g} layers of {usual['width']:g}"
+    return f"width {gains['wide']:+.2f}\ndepth {gains['deep']:+.2f}\ncoverage {covering:+.2f}\n({shape})"
