@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 class Settings(decoding.Settings):
     seeds: int = 8
     """networks trained for each condition"""
-    seed: int = 1
-    """the number from which every random draw is derived; that of `decoding` is 0, and its tables suggested R1 to R3"""
+    seed: int = 2
+    """the number from which every random draw is derived; tables of `decoding` with other numbers suggested R1 to R3"""
     block: int = 8
     """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
 
 
 QUICK = Settings(**students.QUICK | {"counts": (3, 7), "narrow": 4})
 LAPTOP = Settings()
-GPU = Settings(**students.LARGE | {"seeds": 8, "counts": (32, 128, 522), "narrow": 32, "n_eval": 8192})
+GPU = Settings(**students.LARGE | {"seeds": 8, "counts": (32, 128, 522), "narrow": 32})
 PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522), **students.LONG)
 VARIANTS = (
     rc.Variant("half the updates", "how long students train is not part of the claim", steps=lambda s: s.steps // 2),
@@ -75,12 +75,12 @@ def shown_controls(settings: Settings) -> dict[str, float]:
 
 
 def correlation(column: str):
-    """By seed, the rank correlation of a column with R^2 on held-out tasks, over the conditions of the paper."""
-    return rc.correlation_by_seed(column, "r2_unseen", among=decoding.first_asked)
+    """By seed, the rank correlation of a column with R^2 on held-out tasks, over all conditions."""
+    return rc.correlation_by_seed(column, "r2_unseen")
 
 
 SHOWN, UNSEEN, FIT = correlation("probe_shown"), correlation("probe_deepest"), correlation("r2_seen")
-SPAN = (rc.Check("least range of R2 on held-out tasks within a seed", decoding.spread, at_least=0.3),)
+SPAN = (figures.spread(0.3),)
 CHANCE = decoding.correlates("chance", at_least=-0.5, at_most=0.5)
 CONTROLS = (
     *decoding.PROBES,
@@ -134,7 +134,7 @@ PANELS = {
 def figure(settings: Settings, table: pd.DataFrame):
     """R^2 on held-out tasks against three numbers: two that are known before, and one that is not."""
     picture, axes = rc.plots.panels(rows=1, columns=3, side=3.0)
-    rows = decoding.first_asked(table)
+    rows = rc.networks(table)
     for panel, (column, label) in zip(axes[0], PANELS.items(), strict=True):
         for colour, (name, mine) in enumerate(rows.groupby("condition", sort=False)):
             x = mine[column].clip(lower=-1)
