@@ -74,12 +74,7 @@ def shown_controls(settings: Settings) -> dict[str, float]:
     return {name: rc.decodability(a[:half], z[:half], a[half:], z[half:]) for name, a in systems.items()}
 
 
-def correlation(column: str):
-    """By seed, the rank correlation of a column with R^2 on held-out tasks, over all conditions."""
-    return rc.correlation_by_seed(column, "r2_unseen")
-
-
-SHOWN, UNSEEN, FIT = correlation("probe_shown"), correlation("probe_deepest"), correlation("r2_seen")
+SHOWN, UNSEEN, FIT = (figures.explains(column, None) for column in ("probe_shown", "probe_deepest", "r2_seen"))
 SPAN = (figures.spread(0.3),)
 CHANCE = decoding.correlates("chance", at_least=-0.5, at_most=0.5)
 CONTROLS = (
@@ -134,13 +129,13 @@ PANELS = {
 def figure(settings: Settings, table: pd.DataFrame):
     """R^2 on held-out tasks against three numbers: two that are known before, and one that is not."""
     picture, axes = rc.plots.panels(rows=1, columns=3, side=3.0)
-    rows = rc.networks(table)
+    rows = figures.readable(table)
     for panel, (column, label) in zip(axes[0], PANELS.items(), strict=True):
         for colour, (name, mine) in enumerate(rows.groupby("condition", sort=False)):
             x = mine[column].clip(lower=-1)
             panel.plot(x, mine["r2_unseen"].clip(lower=-1), "o", color=f"C{colour}", alpha=0.7, ms=4, label=name)
         panel.set(xlabel=label, ylabel="R2 of answers, held-out tasks")
-        panel.set_title(f"rank correlation within a seed {correlation(column)(table).mean():.2f}")
+        panel.set_title(f"rank correlation within a seed {figures.explains(column, None)(table).mean():.2f}")
     figures.r2_limits(*axes[0])
     handles = axes[0, 0].get_legend_handles_labels()
     picture.legend(*handles, loc="outside lower center", ncols=4, fontsize=6.5, frameon=False)
