@@ -7,15 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.diagnosis.evidence import Evidence
+from recombine.diagnosis.evidence import Evidence, sampled
 from recombine.measures import recall
 from recombine.measures.gap import Interval, gap, mean_interval
 
 MEMORIES = ("mean", "nearest", "interpolated", "recalled")
 """References that recall what was seen, whole or laid over each other."""
-SUM, SMOOTH = "sum of parts", "smoothed"
-"""References that know more: each part but not how they combine; or that near combinations have like answers."""
-_POINTS = 4000
+SUM = "sum of parts"
+"""A reference that knows each part, but not how they combine."""
+LOCAL, SMOOTH = "smoothed nearby", "smoothed"
+"""References that know only that near combinations have like answers: a step or two away, or any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def _references(e: Evidence, truth: np.ndarray) -> dict[str, np.ndarray]:
     """
     a = e.answers
     if e.continuous:
-        known, asked = _sampled(np.flatnonzero(e.trained)), _sampled(np.flatnonzero(e.new[e.of]))
+        known, asked = sampled(np.flatnonzero(e.trained)), sampled(np.flatnonzero(e.new[e.of]))
         points, others, memory, wanted, of = e.at[known], e.at[asked], a.truth[known], a.truth[asked], e.of[asked]
         within = np.zeros(len(asked))
     else:
@@ -121,11 +122,8 @@ def _references(e: Evidence, truth: np.ndarray) -> dict[str, np.ndarray]:
         SUM: recall.sum_of_parts(points, memory, others),
     }
     if e.ordered.all():
+        soft[LOCAL] = recall.smoothed(points, memory, others, (0.75, 1.5))
         soft[SMOOTH] = recall.smoothed(points, memory, others)
     found = {name: laid(a.errors(a.hardened(np.asarray(given)), wanted)) for name, given in soft.items()}
     nearest = recall.nearest_errors(points, memory, others, wanted, e.ordered) / a.scale
     return {**found, "nearest": laid(nearest)}
-
-
-def _sampled(rows: np.ndarray) -> np.ndarray:
-    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _POINTS)).astype(int))]

@@ -53,8 +53,22 @@ class Evidence:
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         codes = np.stack([f.codes for f in self.factors], axis=1)
+        if self.continuous:
+            codes = np.concatenate([codes, self._bands(codes)[:, None]], axis=1)
         rows, of = np.unique(codes, axis=0, return_inverse=True)
-        return rows, of.reshape(-1)
+        return rows[:, : len(self.factors)], of.reshape(-1)
+
+    def _bands(self, codes: np.ndarray) -> np.ndarray:
+        """Half steps from each example of a cell without training to the nearest trained one: cells are cut along them.
+
+        The bins of continuous factors can be coarse beside the distance up to which a model composes.
+        """
+        cells, of = np.unique(codes, axis=0, return_inverse=True)
+        untrained = np.bincount(of.reshape(-1), weights=self.trained, minlength=len(cells))[of.reshape(-1)] == 0
+        bands, known = np.zeros(len(codes), int), self.at[sampled(np.flatnonzero(self.trained))]
+        if untrained.any() and len(known):
+            bands[untrained] = 2 * nearest_seen(known, self.at[untrained], self.ordered)
+        return bands
 
     @property
     def combinations(self) -> np.ndarray:
@@ -81,17 +95,30 @@ class Evidence:
 
     @cached_property
     def counted(self) -> np.ndarray:
-        """Per example: does it enter the error? Of seen combinations only those not trained on, where there are any."""
-        fresh = self.seen[self.of] & ~self.trained
+        """Per example: does it enter the error? All of new combinations; of seen ones those that were not trained on,
+        if half of the seen combinations have such, else those that were.
+        """
+        seen = self.seen[self.of]
+        fresh = seen & ~self.trained
         enough = np.unique(self.of[fresh]).size >= max(5, 0.5 * self.seen.sum())
-        return fresh | ~self.seen[self.of] if enough else np.ones(len(self.of), bool)
+        return ~seen | (fresh if enough else self.trained)
 
     @cached_property
     def distance(self) -> np.ndarray:
-        """Per combination, steps to the nearest seen one; NaN if nothing was seen."""
+        """Per combination, steps to the nearest seen one (with a continuous factor, the mean over its examples)."""
         if not self.seen.any():
             return np.full(len(self.combinations), np.nan)
-        return nearest_seen(self.combinations[self.seen], self.combinations, self.ordered)
+        if not self.continuous:
+            return nearest_seen(self.combinations[self.seen], self.combinations, self.ordered)
+        known, asked = self.at[sampled(np.flatnonzero(self.trained))], sampled(np.flatnonzero(self.new[self.of]))
+        steps = np.zeros(len(self.combinations))
+        if len(asked):
+            chosen = np.zeros(len(self.of), bool)
+            chosen[asked] = True
+            each = np.zeros(len(self.of))
+            each[asked] = nearest_seen(known, self.at[asked], self.ordered)
+            steps = np.nan_to_num(self.by_combination(each, chosen))
+        return np.round(steps, 1)
 
     def by_combination(self, values: np.ndarray, examples: np.ndarray | None = None) -> np.ndarray:
         """Means over the examples of each combination (NaN for none), in double precision."""
@@ -108,6 +135,11 @@ class Evidence:
             block = flat[chosen[order], left : left + width].astype(float)
             found[there, left : left + width] = np.add.reduceat(block, starts[there], axis=0) / counts[there, None]
         return found if np.ndim(values) > 1 else found[:, 0]
+
+
+def sampled(rows: np.ndarray, most: int = 4000) -> np.ndarray:
+    """At most so many rows, evenly."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
 
 
 def gather(

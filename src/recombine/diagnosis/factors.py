@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.core import UserError
 
-BINS = 10
+BINS = 16
 """The most bins that a continuous factor is cut into."""
 PER_BIN = 8
 """Examples per cell that the bins of continuous factors leave on average, at least."""

@@ -11,7 +11,7 @@ from itertools import combinations as choose
 
 import numpy as np
 
-from recombine.diagnosis.behaviour import MEMORIES, SUM, Behaviour
+from recombine.diagnosis.behaviour import LOCAL, MEMORIES, SMOOTH, SUM, Behaviour
 from recombine.diagnosis.tells import Tells, tells
 from recombine.measures.gap import Interval, share_interval
 
@@ -98,9 +98,11 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
     g = b.gap(b.new)
     if g.high >= SOLVED or b.room(b.new) < LEAST_ROOM:
         return None
-    if SMOOTH in b.references and (b.room(b.new, SMOOTH) < LEAST_ROOM or b.gap(b.new, SMOOTH).high >= SOLVED):
-        return _easy("a smooth surface through the seen answers")
+    if _as_good(b, LOCAL):
+        return _easy("smoothing what was seen a step or two away")
     caveats = []
+    if _as_good(b, SMOOTH):
+        caveats.append("a smooth surface through the seen answers does as well here: a sharper target would test more")
     if b.room(b.new, SUM) >= ROOM:
         added = b.gap(b.new, SUM)
         if added.low > FAILED:
@@ -113,6 +115,13 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
     if silent := [name for name, r in t.readings.items() if not r.readable]:
         caveats.append(f"the target alone does not tell {' and '.join(silent)}: little is said about it")
     return Ruling(COMPOSES, "gap", f"on new combinations it makes {_said(g)}", tuple(caveats))
+
+
+def _as_good(b: Behaviour, name: str) -> bool:
+    """Is a reference that composes nothing about as good as the model on new combinations?"""
+    if name not in b.references:
+        return False
+    return b.room(b.new, name) < LEAST_ROOM or b.gap(b.new, name).high >= SOLVED
 
 
 def _easy(what: str) -> Ruling:
@@ -183,7 +192,7 @@ def new_pairs(b: Behaviour) -> dict[str, np.ndarray]:
 
 
 def _copies(b: Behaviour, t: Tells) -> Ruling | None:
-    if t.near_copies < 0.9 or b.room(b.new) < ROOM:
+    if t.near_copies < 0.9 or t.true_copies > 0.25 or b.room(b.new) < ROOM:
         return None
     why = f"{_percent(t.near_copies)} of its answers to new combinations are those it gives to the nearest seen ones"
     return Ruling(MEMORIZES, "copies", why)
@@ -235,9 +244,11 @@ def _mixture(b: Behaviour) -> Ruling | None:
 
 
 def _luck(b: Behaviour, told: np.ndarray, floor: float) -> float:
-    """The largest share of these combinations that any memory solves."""
+    """The largest share of these combinations that any memory solves, or any fixed label."""
     best, names = b.references[b.best(b.new)][told] - floor, [n for n in MEMORIES if n in b.references]
-    return max(float(np.mean((errors[told] - floor) / best < SOLVED)) for errors in (b.references[n] for n in names))
+    shares = [float(np.mean((b.references[n][told] - floor) / best < SOLVED)) for n in names]
+    fixed = float(b.truth[told].mean(axis=0).max()) if b.evidence.answers.labels else 0.0
+    return max(*shares, fixed)
 
 
 def _between(b: Behaviour) -> Ruling:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.diagnosis.behaviour import Behaviour
+from recombine.diagnosis.evidence import sampled
 from recombine.measures import identify, recall
 from recombine.measures.gap import Interval, share_interval
 from recombine.measures.memory import derangement
@@ -33,11 +34,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class Tells:
-    """`readings` by factor; `copies` of any seen answer and `near_copies` of a nearest seen one; sums of parts."""
+    """`readings` by factor; `copies` of any seen answer and `near_copies` of a nearest seen one; sums of parts.
+
+    `true_copies` is how many true answers look like copies of a nearest seen one: their control.
+    """
 
     readings: dict[str, Reading]
     copies: float
     near_copies: float
+    true_copies: float
     r2_parts: float
     r2_truth: float
     r2_shuffled: float
@@ -52,30 +57,38 @@ class Tells:
 
 def tells(b: Behaviour) -> Tells:
     """Read the answers on new combinations."""
-    new = _some(np.flatnonzero(b.new))
-    copies, near = _copies(b, new)
-    return Tells(_readings(b, new), copies, near, *_superposition(b, new))
+    new = sampled(np.flatnonzero(b.new), _MOST)
+    copies, near = _copies(b, new, b.given)
+    _, by_truth = _copies(b, new, b.truth)
+    return Tells(_readings(b, new), copies, near, by_truth, *_superposition(b, new))
 
 
 def _readings(b: Behaviour, new: np.ndarray) -> dict[str, Reading]:
+    """Combinations are compared by their means; with a continuous factor single examples are, to within a bin."""
     e = b.evidence
-    known = _some(np.flatnonzero(np.isfinite(b.truth).all(axis=1)))
-    known = np.union1d(known, new)
-    z, asked = e.combinations, e.combinations[new]
     slack = np.array([1.0 if f.continuous else 0.0 for f in e.factors])
-    mine = identify.identified(b.given[new], b.truth[known], z[known], asked, slack)
-    best = identify.identified(b.truth[new], b.truth[known], z[known], asked, slack)
+    if e.continuous:
+        rows, known = sampled(np.flatnonzero(e.new[e.of]), _MOST), sampled(np.arange(len(e.of)), _MOST)
+        z, truth, given = e.at, e.answers.truth, e.answers.given
+        known = np.union1d(known, rows)
+    else:
+        rows, z, truth, given = new, e.combinations, b.truth, b.given
+        known = np.union1d(sampled(np.arange(len(z)), _MOST), new)
+    mine = identify.identified(given[rows], truth[known], z[known], z[rows], slack)
+    best = identify.identified(truth[rows], truth[known], z[known], z[rows], slack)
     luck = identify.chance(z[known], slack)
     return {
-        name: Reading(share_interval(mine[:, i].sum(), len(new)), float(best[:, i].mean()), float(luck[i]))
+        name: Reading(share_interval(mine[:, i].mean() * len(new), len(new)), float(best[:, i].mean()), float(luck[i]))
         for i, name in enumerate(e.names)
     }
 
 
-def _copies(b: Behaviour, new: np.ndarray) -> tuple[float, float]:
+def _copies(b: Behaviour, new: np.ndarray, given: np.ndarray) -> tuple[float, float]:
     """The shares of new combinations answered as some seen one is, and as a nearest seen one is."""
-    e, seen = b.evidence, _some(np.flatnonzero(b.evidence.seen))
-    apart = distance_matrix(b.given[new], b.given[seen]) ** 2 / e.answers.scale
+    if b.evidence.continuous:  # no two examples are alike
+        return 0.0, 0.0
+    e, seen = b.evidence, sampled(np.flatnonzero(b.evidence.seen), _MOST)
+    apart = distance_matrix(given[new], given[seen]) ** 2 / e.answers.scale
     limit = ALIKE * b.variance
     alike = apart <= limit
     steps = recall.steps_apart(e.combinations[new], e.combinations[seen], e.ordered)
@@ -99,7 +112,3 @@ def _superposition(b: Behaviour, new: np.ndarray) -> tuple[float, float, float, 
     other = derangement(len(new), np.random.default_rng(0))
     shuffled = identify.explained_by_parts(given[new], np.stack(parts)[:, other], b.truth[new])
     return own[0], own[1], shuffled[0], tuple(own[2].tolist())
-
-
-def _some(rows: np.ndarray) -> np.ndarray:
-    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST)).astype(int))]

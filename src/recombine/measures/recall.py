@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 _AT_ONCE = 256
-_WIDTHS = (0.75, 1.5, 3.0, 6.0)
+WIDTHS = (0.75, 1.5, 3.0, 6.0)
+"""Widths of a smooth surface, in steps."""
 _RIDGES = (1e-8, 1e-5, 1e-2, 1e-1)
 _MOST = 600
 
@@ -68,7 +69,9 @@ def interpolated(seen: np.ndarray, answers: np.ndarray, other: np.ndarray, order
     return found
 
 
-def smoothed(seen: np.ndarray, answers: np.ndarray, other: np.ndarray) -> np.ndarray:
+def smoothed(
+    seen: np.ndarray, answers: np.ndarray, other: np.ndarray, widths: tuple[float, ...] = WIDTHS
+) -> np.ndarray:
     """A smooth surface through the memories of ordered parts: Gaussian kernel ridge, chosen leaving one out.
 
     It knows nothing of parts: only that near points have like answers. Width and ridge are chosen by the exact
@@ -82,7 +85,7 @@ def smoothed(seen: np.ndarray, answers: np.ndarray, other: np.ndarray) -> np.nda
     seen, answers = np.asarray(seen, float)[rows], answers[rows]
     middle, squared = answers.mean(axis=0), _squared(seen, seen)
     best: tuple[float, float, np.ndarray] = (np.inf, 1.0, np.zeros_like(answers))
-    for width in _WIDTHS:
+    for width in widths:
         values, sides = np.linalg.eigh(np.exp(-squared / (2 * width**2)))
         turned = sides.T @ (answers - middle)
         for ridge in _RIDGES:
