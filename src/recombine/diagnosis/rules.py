@@ -17,7 +17,7 @@ from recombine.measures.gap import Interval, share_interval
 
 COMPOSES, MEMORIZES, PARTLY, CANNOT_TELL = "composes", "memorizes", "partly", "cannot tell"
 SOLVED, FAILED = 0.25, 0.75
-"""G below the first is composition, above the second memory."""
+"""G below the first is composition, above the second memory, if its interval keeps to that side of one half."""
 FEWEST = 5
 """New combinations that a verdict needs, and each side of a comparison between them."""
 FITTED = 0.5
@@ -85,6 +85,16 @@ def _in_order(b: Behaviour, t: Tells) -> Iterator[Ruling | None]:
     yield _between(b)
 
 
+def solves(g: Interval) -> bool:
+    """Is G small, and its interval below one half?"""
+    return g.value < SOLVED and g.high < 0.5
+
+
+def fails(g: Interval) -> bool:
+    """Is G large, and its interval above one half?"""
+    return g.value > FAILED and g.low > 0.5
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
@@ -96,7 +106,7 @@ def _said(g: Interval) -> str:
 def _composes(b: Behaviour, t: Tells) -> Ruling | None:
     """The extra error on new combinations is small beside a memory's, and beside that of smoothing and adding up."""
     g = b.gap(b.new)
-    if g.high >= SOLVED or b.room(b.new) < LEAST_ROOM:
+    if not solves(g) or b.room(b.new) < LEAST_ROOM:
         return None
     if _as_good(b, LOCAL):
         return _easy("smoothing what was seen a step or two away")
@@ -105,10 +115,10 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
         caveats.append("a smooth surface through the seen answers does as well here: a sharper target would test more")
     if b.room(b.new, SUM) >= ROOM:
         added = b.gap(b.new, SUM)
-        if added.low > FAILED:
+        if fails(added):
             why = "it is no better on new combinations than the sum of seen parts: how they interact is not composed"
             return Ruling(PARTLY, "sum", why)
-        if added.high >= FAILED:
+        if added.high >= 1:
             return Ruling(CANNOT_TELL, "sum", "more new combinations would tell composing from adding up seen parts")
     else:
         caveats.append("the target is a sum of its parts, so adding up memories of each part would do as well")
@@ -121,7 +131,7 @@ def _as_good(b: Behaviour, name: str) -> bool:
     """Is a reference that composes nothing about as good as the model on new combinations?"""
     if name not in b.references:
         return False
-    return b.room(b.new, name) < LEAST_ROOM or b.gap(b.new, name).high >= SOLVED
+    return b.room(b.new, name) < LEAST_ROOM or not solves(b.gap(b.new, name))
 
 
 def _easy(what: str) -> Ruling:
@@ -144,7 +154,7 @@ def _verdict_on(b: Behaviour, rows: np.ndarray, level: float) -> str | None:
     if rows.sum() < FEWEST or b.room(rows) < ROOM:
         return None
     g = b.gap(rows, level=level)
-    return COMPOSES if g.high < SOLVED else MEMORIZES if g.low > FAILED else None
+    return COMPOSES if solves(g) else MEMORIZES if fails(g) else None
 
 
 def _nearby(b: Behaviour) -> Ruling | None:
@@ -210,7 +220,7 @@ def _some_factors(b: Behaviour, t: Tells) -> Ruling | None:
 
 
 def _superposes(b: Behaviour, t: Tells) -> Ruling | None:
-    if not t.superposed or b.room(b.new, SUM) < ROOM or b.gap(b.new, SUM).low <= FAILED:
+    if not t.superposed or b.room(b.new, SUM) < ROOM or not fails(b.gap(b.new, SUM)):
         return None
     why = (
         f"its answers to new combinations are sums of what it remembers of each part (R² {t.r2_parts:.2f}, by the truth"
@@ -221,7 +231,7 @@ def _superposes(b: Behaviour, t: Tells) -> Ruling | None:
 
 def _memorizes(b: Behaviour, t: Tells) -> Ruling | None:
     g = b.gap(b.new)
-    if g.low <= FAILED or b.room(b.new) < ROOM:
+    if not fails(g) or b.room(b.new) < ROOM:
         return None
     more = f"; {_percent(t.copies)} of the answers copy a seen one" if t.copies > 0.5 else ""
     return Ruling(MEMORIZES, "gap", f"on new combinations it makes {_said(g)}{more}")
