@@ -40,7 +40,7 @@ def diagnose(words: list[str]) -> int:
         DiagnoseOptions,
         flags,
         "recombine diagnose [FILE.npz ... | MODULE:MODEL]",
-        "Does a model compose or memorize? From arrays (an npz file, a folder of npy files), or from a model and data.\n"
+        "Does a model compose or memorize? From arrays (npz, or a folder of npy), or from a model and its data.\n"
         "Example: recombine diagnose mymodule:make_model --data mymodule:data",
     )
     found = _found(given, options)

@@ -43,31 +43,46 @@ def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) 
     if len(targets) != len(outputs):
         raise UserError(f"{len(targets)} targets but {len(outputs)} outputs: one of each per example")
     for name, values in (("targets", targets), ("outputs", outputs)):
-        if values.dtype.kind == "c" or (values.dtype.kind == "f" and not np.all(np.isfinite(values))):
-            bad = int(np.sum(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
-            raise UserError(f"{name} have a NaN or an infinity in {bad} of {len(values)} examples")
-    whole = targets.dtype.kind in "iub" or (targets.dtype.kind == "f" and bool(np.all(targets == np.round(targets))))
+        _require_finite(name, values)
     if targets.dtype.kind in "SUO" or outputs.dtype.kind in "SUO":
         return _of_labels(targets.astype(str), outputs.astype(str))
-    if whole and outputs.shape[:-1] == targets.shape and outputs.ndim > 1 and outputs.shape[-1] > 1:
+    if _is_whole(targets) and outputs.ndim > 1 and outputs.shape[:-1] == targets.shape and outputs.shape[-1] > 1:
         return _of_logits(targets.astype(int), outputs)
     if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
         outputs = outputs[..., 0]
     if targets.ndim == outputs.ndim + 1 and targets.shape[-1] == 1:
         targets = targets[..., 0]
     if targets.shape != outputs.shape:
-        hint = "; whole numbers as targets and one output per class would be labels" if not whole else ""
+        hint = "" if _is_whole(targets) else "; labels are whole numbers, with one output per class"
         raise UserError(f"targets {targets.shape} and outputs {outputs.shape} do not fit{hint}")
+    return _of_one_shape(targets, outputs, trained)
+
+
+def _of_one_shape(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:
+    """One-hot labels, yes or no, several of them, labels as numbers, or numbers."""
+    whole = _is_whole(targets)
     if targets.ndim == 2 and targets.shape[1] > 1 and _is_one_hot(targets):
         return _of_logits(targets.argmax(axis=1), outputs)
     if whole and targets.size == len(targets) and set(np.unique(targets)) <= {0, 1}:
         return _binary(targets.reshape(-1), outputs.reshape(-1).astype(float), trained)
     if targets.ndim == 2 and _is_multi_hot(targets, outputs):
         return _from_codes(targets.astype(int), (outputs > 0).astype(int), 2)
-    if whole and targets.dtype.kind in "iu" and outputs.dtype.kind in "iu":
-        if len(np.unique(targets)) < MOST_CLASSES:
-            return _of_labels(targets.reshape(len(targets), -1), outputs.reshape(len(outputs), -1))
+    both = targets.dtype.kind in "iu" and outputs.dtype.kind in "iu"
+    if both and len(np.unique(targets)) < MOST_CLASSES:
+        return _of_labels(targets.reshape(len(targets), -1), outputs.reshape(len(outputs), -1))
     return _numbers(targets, outputs)
+
+
+def _require_finite(name: str, values: np.ndarray) -> None:
+    if values.dtype.kind == "c":
+        raise UserError(f"{name} are complex numbers: give their parts as separate numbers")
+    if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
+        bad = int(np.sum(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
+        raise UserError(f"{name} have a NaN or an infinity in {bad} of {len(values)} examples")
+
+
+def _is_whole(targets: np.ndarray) -> bool:
+    return targets.dtype.kind in "iub" or (targets.dtype.kind == "f" and bool(np.all(targets == np.round(targets))))
 
 
 def _is_one_hot(targets: np.ndarray) -> bool:

@@ -21,7 +21,7 @@ LOCAL, SMOOTH = "smoothed nearby", "smoothed"
 
 @dataclass(frozen=True, eq=False)
 class Behaviour:
-    """Per combination: mean error of the model and of each reference (NaN on seen ones), means of targets and outputs."""
+    """Per combination: errors of the model and of references (NaN on seen ones), means of targets and outputs."""
 
     evidence: Evidence
     errors: np.ndarray

@@ -113,9 +113,11 @@ def collect(
     Returns them, how many link groups, and the share of the pairs never seen together that they have.
     """
     values = [np.unique(part) for part in seen.T]
-    grid = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(sizes)) if (
-        np.prod([len(v) for v in values]) <= _GRID
-    ) else np.stack([np.random.default_rng(0).choice(v, _GRID) for v in values], axis=1)
+    grid = (
+        np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(sizes))
+        if (np.prod([len(v) for v in values]) <= _GRID)
+        else np.stack([np.random.default_rng(0).choice(v, _GRID) for v in values], axis=1)
+    )
     known = {tuple(row) for row in seen.tolist()}
     free = np.array([row for row in grid.tolist() if tuple(row) not in known], int).reshape(-1, len(sizes))
     label = {node: i for i, group in enumerate(groups) for node in group}
@@ -127,7 +129,7 @@ def collect(
         gains = np.array([len(p & left) for p in pairs])
         worn = uses[np.arange(len(sizes)), free].sum(axis=1)  # rather values that were not chosen yet
         best = int(np.lexsort((worn, -gains, -spans))[0])
-        if spans[best] < 2 and (not gains[best] and chosen or spans[best] < 1):
+        if spans[best] < 2 and chosen and not gains[best]:
             break
         row = free[best]
         if spans[best] > 1:

@@ -59,7 +59,8 @@ class Diagnosis:
         near, far = e.new & (steps <= middle), e.new & (steps > middle)
         found["new combinations"] = b.error(e.new)
         if far.any():
-            found |= {f"new, within {middle:g} steps": b.error(near), f"new, beyond {middle:g} steps": b.error(far)}
+            word = f"{middle:g} step" + "s" * int(middle != 1)
+            found |= {f"new, within {word}": b.error(near), f"new, beyond {word}": b.error(far)}
         if (~e.seen & e.unseen_value).any():
             found["unseen values"] = b.error(~e.seen & e.unseen_value)
         return found | {name: mean_interval(errors[e.new]) for name, errors in b.references.items()}
@@ -147,8 +148,10 @@ def summary(d: Diagnosis, width: int = 96) -> str:
     )
     if b.seen.any():
         kind = "share of wrong labels" if d.evidence.answers.labels else "mean squared error"
-        said = [f"{name} {i.value:.3g}" for name, i in d.errors.items()]
-        lines.append(f"{kind}: {', '.join(said)}")
+        mine = [f"{name} {i.value:.3g}" for name, i in d.errors.items() if name not in b.references]
+        others = [f"{name} {i.value:.3g}" for name, i in d.errors.items() if name in b.references]
+        lines.append(f"{kind}: {', '.join(mine)}")
+        lines += [f"answers that need no composing: {', '.join(others)}"] * bool(others)
     lines += [f"{name} cannot be read from layer {layer!r} on" for name, layer in d.lost.items()]
     lines += advice(d)
     lines += [f"note: {note}" for note in d.notes]
@@ -189,15 +192,13 @@ def _rows(d: Diagnosis) -> list[dict[str, Any]]:
 def plain(value: Any) -> Any:
     """A value as what JSON can hold: NaN and infinity become null."""
     if isinstance(value, Interval):
-        return {"value": plain(value.value), "low": plain(value.low), "high": plain(value.high)}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {k: plain(getattr(value, k)) for k in value.__dataclass_fields__}
+        value = value._asdict()
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = {k: getattr(value, k) for k in value.__dataclass_fields__}
+    elif isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
     return None if isinstance(value, float) and not np.isfinite(value) else value

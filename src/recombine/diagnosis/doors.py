@@ -31,7 +31,7 @@ def diagnose(
     `data` are the inputs, or a pair (inputs, targets); `factors` one label per example for each factor; `trained` one
     boolean per example, or the combinations trained on. Arrays: a dict, a Record, an npz file, a folder of npy files.
     """
-    given = dict(factors=factors, trained=trained, targets=targets, names=names)
+    given: dict[str, Any] = {"factors": factors, "trained": trained, "targets": targets, "names": names}
     if isinstance(model, Mapping | Record | str | Path):
         return diagnosed(from_arrays(model, layers=layers, **given), _name(model, name))
     if not callable(model):

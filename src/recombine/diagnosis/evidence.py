@@ -226,7 +226,9 @@ def _thinned(whole: Evidence) -> Evidence:
     )
     a = whole.answers
     factors = tuple(
-        Factor(f.name, f.values, f.codes[kept], f.at[kept], None if f.numbers is None else f.numbers[kept], f.continuous)
+        Factor(
+            f.name, f.values, f.codes[kept], f.at[kept], None if f.numbers is None else f.numbers[kept], f.continuous
+        )
         for f in whole.factors
     )
     layers = {name: values[kept] for name, values in whole.layers.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,9 @@ def _kind(name: str, column: np.ndarray) -> tuple[np.ndarray, bool]:
     if column.dtype.kind in "SUb":
         return column.astype(str), False
     if column.dtype.kind not in "iuf":
-        raise UserError(f"the factor {name!r} has labels of type {column.dtype}: give whole numbers, words or fractions")
+        raise UserError(
+            f"the factor {name!r} has labels of type {column.dtype}: give whole numbers, words or fractions"
+        )
     if column.dtype.kind == "f":
         column = column.astype(float)
         if not np.all(np.isfinite(column)):
@@ -113,7 +116,7 @@ def _factor(name: str, labels: np.ndarray, continuous: bool, bins: int) -> Facto
         low, high = labels.min(), labels.max()
         at = (labels - low) / (high - low) * bins
         edges = np.linspace(low, high, bins + 1)
-        words = tuple(f"{a:.3g} to {b:.3g}" for a, b in zip(edges, edges[1:], strict=False))
+        words = tuple(f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges))
         return Factor(name, words, np.minimum(at.astype(int), bins - 1), at, labels, True)
     values, codes = np.unique(labels, return_inverse=True)
     numbers = labels.astype(float) if labels.dtype.kind in "iuf" else None

@@ -51,8 +51,9 @@ def drawn(draw: Callable[[], Figure | None]) -> str:
         figure.savefig(sink, format="svg", metadata={"Date": None})
     text = sink.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
-    return re.sub(r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="[^"]*"', r"<svg \1\2", text, count=1).replace(
-        "font: ", "font-family: inherit; font: "
+    wide = figure.get_figwidth() * 96
+    return re.sub(r'<svg (.*?) width="[^"]*"', rf'<svg style="--wide: {wide:.0f}px" \1', text, count=1).replace(
+        ' height="', ' data-height="', 1
     )
 
 
@@ -76,7 +77,9 @@ def coverage_map(d: Diagnosis) -> Figure:
         z = e.combinations
         for level, rows in ((3, ~e.seen & e.unseen_value), (2, e.new), (1, e.seen)):
             kind[z[rows, b], z[rows, a]] = level
-        axis.imshow(kind, cmap=ListedColormap(["none", SEEN, NEW, VALUE]), vmin=0, vmax=3, origin="lower", aspect="auto")
+        axis.imshow(
+            kind, cmap=ListedColormap(["none", SEEN, NEW, VALUE]), vmin=0, vmax=3, origin="lower", aspect="auto"
+        )
         _values(axis.set_xticks, e.factors[a].values)
         _values(axis.set_yticks, e.factors[b].values)
         axis.set(xlabel=e.names[a], ylabel=e.names[b])
@@ -171,7 +174,7 @@ def kernels(d: Diagnosis) -> Figure | None:
         return None
     chosen = [shown[i] for i in dict.fromkeys((0, len(shown) // 2, len(shown) - 1))]
     z, match = d.evidence.combinations, near(1.0) if d.evidence.ordered.all() else same
-    rows = np.unique(np.linspace(0, len(z) - 1, len(chosen[0].kernel)).astype(int))
+    rows = np.unique(np.linspace(0, len(z) - 1, len(np.asarray(chosen[0].kernel))).astype(int))
     pictures = {layer.name: layer.kernel for layer in chosen}
     pictures |= {"AND": and_kernel(z[rows], z[rows], match), "OR": or_kernel(z[rows], z[rows], match)}
     figure, axes = _panels(len(pictures), 2.3, 2.2)

@@ -97,13 +97,13 @@ def _order(ask: Callable, x: np.ndarray) -> list[str]:
         jax.eval_shape(lambda one: names.extend(ask(one)[1]), x)
     except (TypeError, ValueError, IndexError) as error:
         said = str(error).partition("\n")[0]
-        raise UserError(f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}") from error
+        raise UserError(
+            f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}"
+        ) from error
     return names
 
 
-def _answers(
-    ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _answers(ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     import jax
 
     @jax.jit

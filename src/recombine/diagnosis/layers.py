@@ -164,7 +164,7 @@ def e_of_rows(e: Evidence, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _labels(e: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    """What a probe is to read: a number for each factor of numbers, one-hot for each of words; and whose column it is."""
+    """What a probe is to read: numbers as they are, words as one-hot; and which factor each column belongs to."""
     columns, owners = [], []
     for i, f in enumerate(e.factors):
         block = f.numbers[:, None] if f.numbers is not None else (f.codes[:, None] == np.arange(len(f.values)))

@@ -26,15 +26,15 @@ h1 { font-size: 1.35rem; margin: 0 0 .2rem } h2 { font-size: 1.05rem; margin: 1.
 p { margin: .4rem 0 } .faint { color: var(--faint); font-size: .88rem }
 .verdict { border-left: .4rem solid var(--mark); background: var(--wash); padding: .8rem 1rem; margin: .8rem 0 }
 .verdict b { font-size: 1.3rem; color: var(--mark); text-transform: capitalize }
-.scroll { overflow-x: auto } svg { max-width: 100%; height: auto; color: var(--ink) }
-.scroll svg { min-width: 22rem }
+.scroll { overflow-x: auto } svg { width: min(var(--wide), max(100%, 31rem)); height: auto; color: var(--ink) }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums }
 th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left } th { color: var(--faint); font-weight: 500 }
 li { margin: .2rem 0 } code { font-size: .9em }
 @media print { :root { --ink: #000; --paper: #fff; --wash: #f4f5f7; --line: #ccc; --faint: #555; color-scheme: light }
   body { max-width: none; padding: 0; font-size: 10.5pt } h2 { break-after: avoid }
-  figure, .verdict, tr { break-inside: avoid } .scroll { overflow: visible } }
+  figure, .verdict, tr { break-inside: avoid } .scroll { overflow: visible }
+  svg { width: min(var(--wide), 100%) } }
 figure { margin: .6rem 0 } figcaption { color: var(--faint); font-size: .86rem }
 """
 MARKS = {COMPOSES: "#2f9e6e", MEMORIZES: "#c8503c", PARTLY: "#c98a1b", CANNOT_TELL: "#77808a"}
@@ -62,7 +62,7 @@ def page(diagnoses: Sequence[Diagnosis]) -> str:
 def over_models(diagnoses: Sequence[Diagnosis]) -> dict[str, Interval]:
     """The mean of G, of fit and of the error on new combinations over models, with Student's t interval over them."""
     told = [d for d in diagnoses if d.gap is not None and np.isfinite(d.gap.value)]
-    if not told:
+    if len(told) < 3:
         return {}
     return {
         "extra error on new combinations, share of a memory's": mean_interval([d.gap.value for d in told if d.gap]),
@@ -72,11 +72,13 @@ def over_models(diagnoses: Sequence[Diagnosis]) -> dict[str, Interval]:
 
 
 def _several(diagnoses: Sequence[Diagnosis]) -> str:
-    rows = [[d.name, d.verdict, _interval(d.gap), f"{d.behaviour.fit:.2f}", d.why] for d in diagnoses]
+    rows = [[d.name, d.verdict, _interval(d.gap), f"{d.behaviour.fit:.2f}"] for d in diagnoses]
     over = [[name, _interval(i)] for name, i in over_models(diagnoses).items()]
+    said = "Means over models, with 95 % intervals over them, for seeds or checkpoints of one model:"
     return (
-        f"<h2>{len(diagnoses)} models</h2>{_table(['model', 'verdict', 'G', 'fit', 'why'], rows)}"
-        f"<p class='faint'>Means over the models, with the 95 % interval over them:</p>{_table(['', 'mean'], over)}"
+        f"<h2>{len(diagnoses)} models</h2>{_table(['model', 'verdict', 'G', 'fit'], rows)}"
+        "<p class='faint'>G is the extra error on new combinations as a share of a memory's: 0 composes, 1 memorizes."
+        f"</p>{f'<p class=faint>{said}</p>' + _table(['', 'mean'], over) if over else ''}"
     )
 
 
@@ -118,12 +120,12 @@ def _inside(d: Diagnosis) -> str:
     how = "exact derivatives" if exact else "differences between neighbouring combinations"
     return "".join(
         [
-            "<h2>Inside, layer by layer</h2><p class='faint'>These describe the model. They do not decide: no measure of"
-            " hidden layers was found to predict composition.</p>",
+            "<h2>Inside, layer by layer</h2><p class='faint'>These describe the model. They do not decide: no"
+            " measure of hidden layers was found to predict composition.</p>",
             _figure(
                 figures.drawn(lambda: figures.layer_curves(d)),
-                "How well a linear probe, fitted on seen combinations, reads each factor on new ones; band: 95 % interval"
-                f" over combinations; dashed: shuffled labels; hollow: fewer than {PER_UNIT} examples per unit.",
+                "How well a linear probe, fitted on seen combinations, reads each factor on new ones; band:"
+                f" 95 % interval over combinations; dashed: shuffled labels; hollow: fewer than {PER_UNIT} examples per unit.",
             ),
             _figure(
                 figures.drawn(lambda: figures.shape_curves(d)),
@@ -140,7 +142,17 @@ def _inside(d: Diagnosis) -> str:
 
 
 def _layer_table(layers: Iterable[Layer], names: Sequence[str]) -> str:
-    head = ["layer", "units", *(f"R² {n}" for n in names), "additive", "factorisation", "volume", "AND", "OR", "Schmidt"]
+    head = [
+        "layer",
+        "units",
+        *(f"R² {n}" for n in names),
+        "additive",
+        "factorisation",
+        "volume",
+        "AND",
+        "OR",
+        "Schmidt",
+    ]
     rows = [
         [
             layer.name,
@@ -169,7 +181,7 @@ def _readings(d: Diagnosis) -> str:
     ]
     said = (
         f"Superposition: the model's own answers to seen combinations that share a part explain {_share(t.r2_parts)} of"
-        f" its answers to new ones; parts of other combinations {_share(t.r2_shuffled)}, the truth {_share(t.r2_truth)}."
+        f" its answers to new ones; parts of others {_share(t.r2_shuffled)}, the truth {_share(t.r2_truth)}."
         f" Copies of the answer to a nearest seen combination: {_share(t.near_copies)} (of the truth:"
         f" {_share(t.true_copies)})."
     )

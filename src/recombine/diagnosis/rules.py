@@ -135,7 +135,7 @@ def _as_good(b: Behaviour, name: str) -> bool:
 
 
 def _easy(what: str) -> Ruling:
-    why = f"the new combinations are so near to seen ones that {what} answers them as well: being right there shows little"
+    why = f"the new combinations are so near to seen ones that {what} does as well: being right there shows little"
     return Ruling(CANNOT_TELL, "easy", why)
 
 
@@ -158,7 +158,7 @@ def _verdict_on(b: Behaviour, rows: np.ndarray, level: float) -> str | None:
 
 
 def _nearby(b: Behaviour) -> Ruling | None:
-    """Right near to the seen region and wrong far from it, at some distance; all distances are tried, at a stricter level."""
+    """Right near to the seen region and wrong far from it; every distance is tried, at a level for as many tries."""
     steps = b.evidence.distance
     cuts = np.unique(steps[b.new])[:-1]
     level = 1 - 0.05 / max(1, len(cuts))
@@ -246,7 +246,10 @@ def _mixture(b: Behaviour) -> Ruling | None:
     if told.sum() < FEWEST:
         return None
     share = (b.errors[told] - floor) / (memory[told] - floor)
-    solved, failed = share_interval(np.sum(share < SOLVED), len(share)), share_interval(np.sum(share > FAILED), len(share))
+    solved, failed = (
+        share_interval(np.sum(share < SOLVED), len(share)),
+        share_interval(np.sum(share > FAILED), len(share)),
+    )
     if solved.low > 0.1 and failed.low > 0.1 and solved.low > _luck(b, told, floor):
         why = f"it solves {_percent(solved.value)} of the new combinations and fails on {_percent(failed.value)}"
         return Ruling(PARTLY, "mixture", why)

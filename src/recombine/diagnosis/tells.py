@@ -97,7 +97,7 @@ def _copies(b: Behaviour, new: np.ndarray, given: np.ndarray) -> tuple[float, fl
 
 
 def _superposition(b: Behaviour, new: np.ndarray) -> tuple[float, float, float, tuple[float, ...]]:
-    """R^2 of the answers by parts, by the truth and by the parts of other combinations, and the weights of the parts."""
+    """R^2 of the answers by parts, by the truth and by parts of other combinations, and the weights of parts."""
     e, given = b.evidence, b.given
     known = np.flatnonzero(e.seen)
     parts = []

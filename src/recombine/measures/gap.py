@@ -1,7 +1,7 @@
 """Turns errors on new combinations into the share of the way to a memory's errors, with an interval over combinations.
 
-G = (E_new - E_seen) / (E_memory - E_seen): 0 for a system that errs no more on new combinations than on seen ones, 1 for
-one that errs as a memory does. What all three errors share, as noise in the targets, cancels.
+G = (E_new - E_seen) / (E_memory - E_seen): 0 for a system that errs no more on new combinations than on seen ones, 1
+for one that errs as a memory does. What all three errors share, as noise in the targets, cancels.
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from recombine.measures.similarity import distance_matrix
 
 
-def identified(answers: np.ndarray, targets: np.ndarray, z: np.ndarray, asked: np.ndarray, slack: float = 0.0):
+def identified(
+    answers: np.ndarray, targets: np.ndarray, z: np.ndarray, asked: np.ndarray, slack: ArrayLike = 0.0
+) -> np.ndarray:
     """For each answer and part, the share of its nearest targets that have the part's value asked for.
 
     Rows of `targets` belong to rows of `z`, rows of `answers` to rows of `asked`. Targets that are alike tie: a part
@@ -23,7 +26,7 @@ def identified(answers: np.ndarray, targets: np.ndarray, z: np.ndarray, asked: n
     return np.einsum("at,atp->ap", nearest / nearest.sum(axis=1, keepdims=True), right)
 
 
-def chance(z: np.ndarray, slack: float = 0.0) -> np.ndarray:
+def chance(z: np.ndarray, slack: ArrayLike = 0.0) -> np.ndarray:
     """For each part, the chance that two combinations have like values: what a fixed answer is identified by.
 
     >>> chance(np.array([[0, 0], [1, 0]])).tolist()
