@@ -48,7 +48,7 @@ def coverage(e: Evidence) -> Coverage:
     sizes = [len(f.values) for f in e.factors]
     tuples = {k: _share(codes[seen], sizes, k) for k in range(1, len(sizes) + 1)}
     groups = components(codes[seen], sizes) if seen.any() else []
-    chosen, links, tests = collect(codes[seen], sizes, groups) if seen.any() else ([], 0, 0.0)
+    chosen, links, tests = collect(codes[seen], codes, sizes, groups) if seen.any() else ([], 0, 0.0)
     words = tuple(tuple(f.values[v] for f, v in zip(e.factors, row, strict=True)) for row in chosen)
     new = int(e.new[index].sum())
     return Coverage(
@@ -106,11 +106,11 @@ def components(seen: np.ndarray, sizes: list[int]) -> list[set[tuple[int, int]]]
 
 
 def collect(
-    seen: np.ndarray, sizes: list[int], groups: list[set[tuple[int, int]]]
+    seen: np.ndarray, there: np.ndarray, sizes: list[int], groups: list[set[tuple[int, int]]]
 ) -> tuple[list[tuple[int, ...]], int, float]:
-    """Combinations of seen values to collect: first such as link two groups, then such as have most pairs not seen yet.
+    """Combinations of seen values that are not `there` yet: first such as link two groups, then such as have new pairs.
 
-    Returns them, how many link groups, and the share of the pairs never seen together that they have.
+    Returns them, how many link groups, and the share that they have of the pairs that are not there.
     """
     values = [np.unique(part) for part in seen.T]
     grid = (
@@ -118,13 +118,13 @@ def collect(
         if (np.prod([len(v) for v in values]) <= _GRID)
         else np.stack([np.random.default_rng(0).choice(v, _GRID) for v in values], axis=1)
     )
-    known = {tuple(row) for row in seen.tolist()}
+    known = {tuple(row) for row in there.tolist()}
     free = np.array([row for row in grid.tolist() if tuple(row) not in known], int).reshape(-1, len(sizes))
     label = {node: i for i, group in enumerate(groups) for node in group}
     pairs = [_pairs(row) for row in free.tolist()]
-    fresh = set().union(*pairs) - set().union(*(_pairs(row) for row in seen.tolist())) if pairs else set()
+    fresh = set().union(*pairs) - set().union(*(_pairs(row) for row in there.tolist())) if pairs else set()
     left, uses, chosen, links = set(fresh), np.zeros((len(sizes), max(sizes))), [], 0
-    while len(chosen) < min(COLLECT, len(free)):
+    while len(chosen) < COLLECT and len(free):
         spans = np.array([len({label[p, v] for p, v in enumerate(row)}) for row in free.tolist()])
         gains = np.array([len(p & left) for p in pairs])
         worn = uses[np.arange(len(sizes)), free].sum(axis=1)  # rather values that were not chosen yet

@@ -161,17 +161,18 @@ def summary(d: Diagnosis, width: int = 96) -> str:
 def advice(d: Diagnosis) -> list[str]:
     """What to collect, where the data cannot tell."""
     c = d.coverage
-    if d.verdict != CANNOT_TELL or d.ruling.rule in ("fit", "seen"):
+    if d.verdict != CANNOT_TELL or d.ruling.rule in ("fit", "seen", "target"):
         return []
-    if not c.collect:
-        held = "; ".join(" + ".join(words) for words in c.hold_out)
-        return [f"collect: every combination of these values was trained on; train again without, say, {held}"]
     shown = "; ".join(" + ".join(words) for words in c.collect)
     link = f"link the {c.parts} parts of your support and " if c.links else ""
-    return [
-        f"collect: these {len(c.collect)} combinations, untrained, would {link}test {100 * c.tests:.0f} % of the pairs"
-        f" never seen together: {shown}"
-    ]
+    if c.collect:
+        what = f"these {len(c.collect)} combinations, untrained, would {link}test {100 * c.tests:.0f} % of the pairs"
+        return [f"collect: {what} that the data lack: {shown}"]
+    held = "; ".join(" + ".join(words) for words in c.hold_out)
+    start = "every combination of these values is there"
+    if c.new:
+        return [f"collect: {start}, so train again with more of them held out, or add values; {c.new} new are too few"]
+    return [f"collect: {start} and was trained on; train again without, say, {held}"]
 
 
 def _rows(d: Diagnosis) -> list[dict[str, Any]]:
