@@ -24,8 +24,8 @@ FITTED = 0.5
 """The least fit on seen combinations."""
 ROOM, LEAST_ROOM = 0.05, 1e-6
 """How much worse than on seen combinations a memory must be on new ones, as a share of the targets' variance."""
-ALWAYS = 0.95
-"""A factor counts as kept if it is read off at least so many answers."""
+ALWAYS = 0.9
+"""A factor is kept if it is read off so many of the answers, on a scale from chance (0) to the truth (1)."""
 
 
 @dataclass(frozen=True)
@@ -210,9 +210,9 @@ def _copies(b: Behaviour, t: Tells) -> Ruling | None:
 
 def _some_factors(b: Behaviour, t: Tells) -> Ruling | None:
     """Some factors are always right on new combinations, and others never."""
-    readable = {name: r for name, r in t.readings.items() if r.readable}
-    kept = [name for name, r in readable.items() if r.share.value >= ALWAYS and r.share.low > FAILED]
-    lost = [name for name, r in readable.items() if r.share.high < FAILED]
+    readable = {name: r.kept for name, r in t.readings.items() if r.readable}
+    kept = [name for name, share in readable.items() if share.value >= ALWAYS and share.low > 0.5]
+    lost = [name for name, share in readable.items() if share.value < 0.5 and share.high < FAILED]
     if not kept or len(kept) + len(lost) < len(readable) or not lost:
         return None
     why = f"on new combinations its answers are right in {' and '.join(kept)} and wrong in {' and '.join(lost)}"

@@ -29,7 +29,12 @@ class Reading:
     @property
     def readable(self) -> bool:
         """Does the target tell this factor's value? If not, the factor does not matter or is mixed with others."""
-        return self.truth >= 0.9
+        return self.truth - self.chance >= 0.5
+
+    @property
+    def kept(self) -> Interval:
+        """The share on a scale on which chance is 0 and the truth 1."""
+        return Interval(*((v - self.chance) / max(self.truth - self.chance, 1e-9) for v in self.share))
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,14 @@ def _readings(b: Behaviour, new: np.ndarray) -> dict[str, Reading]:
     e = b.evidence
     slack = np.array([1.0 if f.continuous else 0.0 for f in e.factors])
     if e.continuous:
-        rows, known = sampled(np.flatnonzero(e.new[e.of]), _MOST), sampled(np.arange(len(e.of)), _MOST)
+        asked = np.flatnonzero(e.new[e.of])
+        rows = sampled(asked[::2], _MOST // 2)  # no example may be identified by itself
+        known = np.setdiff1d(np.union1d(sampled(np.arange(len(e.of)), _MOST), sampled(asked, _MOST)), rows)
         z, truth, given = e.at, e.answers.truth, e.answers.given
-        known = np.union1d(known, rows)
     else:
         rows, z, truth, given = new, e.combinations, b.truth, b.given
         known = np.union1d(sampled(np.arange(len(z)), _MOST), new)
-    mine = identify.identified(given[rows], truth[known], z[known], z[rows], slack)
-    best = identify.identified(truth[rows], truth[known], z[known], z[rows], slack)
+    mine, best = (identify.identified(a[rows], truth[known], z[known], z[rows], slack) for a in (given, truth))
     luck = identify.chance(z[known], slack)
     return {
         name: Reading(share_interval(mine[:, i].mean() * len(new), len(new)), float(best[:, i].mean()), float(luck[i]))
