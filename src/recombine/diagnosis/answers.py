@@ -100,8 +100,8 @@ def _numbers(targets: np.ndarray, outputs: np.ndarray) -> Answers:
     truth, given = (a.reshape(len(a), -1).astype(np.float32, copy=False) for a in (targets, outputs))
     if truth.shape[1] <= SCALED:
         spread = truth.std(axis=0, dtype=float)
-        spread = np.maximum(spread, 1e-2 * spread.max(initial=0.0))
-        spread = np.where(spread > 0, spread, 1.0)
+        largest = spread.max(initial=0.0) or 1.0
+        spread = np.where(spread > 1e-5 * largest, spread, largest)  # what hardly varies keeps the others' scale
         middle = truth.mean(axis=0, dtype=float)
         truth, given = (truth - middle) / spread, (given - middle) / spread
     return Answers(truth, given, False, float(truth.shape[1]), shape)

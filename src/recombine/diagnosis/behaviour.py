@@ -49,8 +49,10 @@ class Behaviour:
             fixed = answers.hardened(self.truth[rows].mean(axis=0)[None])
             blind = np.mean(answers.errors(fixed, self.truth[rows]) + self._within[rows])
             return float(1 - self.errors[rows].mean() / blind) if blind else 0.0
-        spread = np.sum((self.truth[rows] - self.truth[rows].mean(axis=0)) ** 2)
-        return float(1 - np.sum((self.given[rows] - self.truth[rows]) ** 2) / spread) if spread else 0.0
+        e = self.evidence
+        truth, given = (e.by_combination(a, e.counted)[rows] for a in (answers.truth, answers.given))
+        spread = np.sum((truth - truth.mean(axis=0)) ** 2)
+        return float(1 - np.sum((given - truth) ** 2) / spread) if spread else 0.0
 
     @cached_property
     def _within(self) -> np.ndarray:
@@ -63,9 +65,30 @@ class Behaviour:
         """The error of the seen mean on new combinations, less that of a perfect answer to each combination."""
         return float(np.mean(self.references["mean"][self.new] - self._within[self.new]))
 
+    @cached_property
+    def irrelevant(self) -> tuple[str, ...]:
+        """Factors on which the target does not depend: combinations that differ in nothing else have like targets."""
+        e = self.evidence
+        if e.continuous:
+            return ()
+        whole, found = np.sum((self.truth - self.truth.mean(axis=0)) ** 2), []
+        for part, name in enumerate(e.names):
+            groups = np.unique(np.delete(e.combinations, part, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+            counts = np.bincount(groups)
+            means = np.zeros((len(counts), self.truth.shape[1]))
+            np.add.at(means, groups, self.truth)
+            apart = np.sum((self.truth - (means / counts[:, None])[groups]) ** 2)
+            if np.any(counts > 1) and apart < 1e-3 * whole:
+                found.append(name)
+        return tuple(found)
+
     def best(self, rows: np.ndarray, names: tuple[str, ...] = MEMORIES) -> str:
-        """The memory with the least error on these combinations."""
-        return min((n for n in names if n in self.references), key=lambda n: self.references[n][rows].mean())
+        """The memory with the least error on these combinations.
+
+        Of labels, a vote among memories of parts is a sum of parts: there only whole memories count.
+        """
+        whole = names[:2] if self.evidence.answers.labels else names
+        return min((n for n in whole if n in self.references), key=lambda n: self.references[n][rows].mean())
 
     def gap(self, rows: np.ndarray, against: str | None = None, level: float = 0.95) -> Interval:
         """G of the model on these combinations, against a reference (the best memory by default)."""

@@ -122,8 +122,8 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
             return Ruling(CANNOT_TELL, "sum", "more new combinations would tell composing from adding up seen parts")
     else:
         caveats.append("the target is a sum of its parts, so adding up memories of each part would do as well")
-    if silent := [name for name, r in t.readings.items() if not r.readable]:
-        caveats.append(f"the target alone does not tell {' and '.join(silent)}: little is said about it")
+    if b.irrelevant:
+        caveats.append(f"the target does not depend on {' and '.join(b.irrelevant)}: nothing is said about it")
     return Ruling(COMPOSES, "gap", f"on new combinations it makes {_said(g)}", tuple(caveats))
 
 
