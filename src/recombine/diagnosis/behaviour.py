@@ -16,7 +16,7 @@ MEMORIES = ("mean", "nearest", "interpolated", "recalled")
 SUM = "sum of parts"
 """A reference that knows each part, but not how they combine."""
 LOCAL, SMOOTH = "smoothed nearby", "smoothed"
-"""References that know only that near combinations have like answers: a step or two away, or any."""
+"""References that know only that near combinations have like answers: up to a few steps away, or any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,8 @@ def _references(e: Evidence, truth: np.ndarray) -> dict[str, np.ndarray]:
         SUM: recall.sum_of_parts(points, memory, others),
     }
     if e.ordered.all():
-        soft[LOCAL] = recall.smoothed(points, memory, others, (0.75, 1.5))
+        few = recall.WIDTHS[: 2 if e.continuous else 3]  # single examples lie closer than combinations
+        soft[LOCAL] = recall.smoothed(points, memory, others, few)
         soft[SMOOTH] = recall.smoothed(points, memory, others)
     found = {name: laid(a.errors(a.hardened(np.asarray(given)), wanted)) for name, given in soft.items()}
     nearest = recall.nearest_errors(points, memory, others, wanted, e.ordered) / a.scale

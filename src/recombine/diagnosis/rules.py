@@ -24,8 +24,8 @@ FITTED = 0.5
 """The least fit on seen combinations."""
 ROOM, LEAST_ROOM = 0.05, 1e-6
 """How much worse than on seen combinations a memory must be on new ones, as a share of the targets' variance."""
-ALWAYS = 0.9
-"""A factor is kept if it is read off so many of the answers, on a scale from chance (0) to the truth (1)."""
+ALWAYS, ALWAYS_NEARLY = 0.95, 0.85
+"""A factor is kept if it is read off so many answers, from chance (0) to the truth (1); to within a bin: nearly."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,10 @@ def _in_order(b: Behaviour, t: Tells) -> Iterator[Ruling | None]:
     yield _copies(b, t)
     yield _some_factors(b, t)
     yield _superposes(b, t)
+    yield _adds_up(b)
+    yield _mixture(b)
     yield _memorizes(b, t)
     yield _too_easy(b)
-    yield _mixture(b)
     yield _between(b)
 
 
@@ -109,15 +110,14 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
     if not solves(g) or b.room(b.new) < LEAST_ROOM:
         return None
     if _as_good(b, LOCAL):
-        return _easy("smoothing what was seen a step or two away")
+        return _easy("smoothing what was seen a few steps away")
     caveats = []
     if _as_good(b, SMOOTH):
         caveats.append("a smooth surface through the seen answers does as well here: a sharper target would test more")
     if b.room(b.new, SUM) >= ROOM:
         added = b.gap(b.new, SUM)
         if fails(added):
-            why = "it is no better on new combinations than the sum of seen parts: how they interact is not composed"
-            return Ruling(PARTLY, "sum", why)
+            return _adds_up(b)
         if added.high >= 1:
             return Ruling(CANNOT_TELL, "sum", "more new combinations would tell composing from adding up seen parts")
     else:
@@ -211,7 +211,8 @@ def _copies(b: Behaviour, t: Tells) -> Ruling | None:
 def _some_factors(b: Behaviour, t: Tells) -> Ruling | None:
     """Some factors are always right on new combinations, and others never."""
     readable = {name: r.kept for name, r in t.readings.items() if r.readable}
-    kept = [name for name, share in readable.items() if share.value >= ALWAYS and share.low > 0.5]
+    enough = ALWAYS_NEARLY if b.evidence.continuous else ALWAYS
+    kept = [name for name, share in readable.items() if share.value >= enough and share.low > 0.5]
     lost = [name for name, share in readable.items() if share.value < 0.5 and share.high < FAILED]
     if not kept or len(kept) + len(lost) < len(readable) or not lost:
         return None
@@ -229,6 +230,14 @@ def _superposes(b: Behaviour, t: Tells) -> Ruling | None:
     return Ruling(MEMORIZES, "superposition", why)
 
 
+def _adds_up(b: Behaviour) -> Ruling | None:
+    """Better than a memory, but no better than the sum of seen parts, which is not enough."""
+    if b.room(b.new, SUM) < ROOM or not fails(b.gap(b.new, SUM)) or b.gap(b.new).value >= FAILED:
+        return None
+    why = "it is no better on new combinations than the sum of seen parts: how they interact is not composed"
+    return Ruling(PARTLY, "sum", why)
+
+
 def _memorizes(b: Behaviour, t: Tells) -> Ruling | None:
     g = b.gap(b.new)
     if not fails(g) or b.room(b.new) < ROOM:
@@ -243,7 +252,7 @@ def _mixture(b: Behaviour) -> Ruling | None:
     floor = b.errors[b.seen].mean()
     scale = memory[b.new].mean() - floor
     told = b.new & (memory - floor > 0.5 * scale)
-    if told.sum() < FEWEST:
+    if told.sum() < FEWEST or b.room(b.new) < ROOM:
         return None
     share = (b.errors[told] - floor) / (memory[told] - floor)
     solved, failed = (
