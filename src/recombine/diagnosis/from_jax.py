@@ -45,9 +45,8 @@ def from_jax(
     if len(x) != len(read_factors(factors, names)[0].codes):
         raise UserError(f"inputs have {len(x)} examples, but the factors have other lengths")
     ask = _asked(_quiet(model), encode)
+    kept = choose_layers(_order(ask, x[0]), layers)
     one = jax.eval_shape(ask, jax.ShapeDtypeStruct(x.shape[1:], jnp.asarray(x[:1]).dtype))
-    order = _order(ask, x[0])
-    kept = choose_layers(order, layers)
     notes = [projection_note(n, one[1][n].size) for n in kept if one[1][n].size > WIDE]
     outputs, acts = _answers(ask, x, kept, batch)
     inputs = {"input": _inputs(encode, x, batch)} if encode is not None or x.dtype.kind in "fiub" else {}
