@@ -125,7 +125,8 @@ def _inside(d: Diagnosis) -> str:
             _figure(
                 figures.drawn(lambda: figures.layer_curves(d)),
                 "How well a linear probe, fitted on seen combinations, reads each factor on new ones; band:"
-                f" 95 % interval over combinations; dashed: shuffled labels; hollow: fewer than {PER_UNIT} examples per unit.",
+                " 95 % interval over combinations; dashed: shuffled labels; hollow: fewer than"
+                f" {PER_UNIT} examples per unit.",
             ),
             _figure(
                 figures.drawn(lambda: figures.shape_curves(d)),
