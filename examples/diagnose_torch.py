@@ -1,4 +1,4 @@
-"""Does a small PyTorch network name colour and shape of pairs that it never saw? Run it: about a minute, needs torch."""
+"""Does a small PyTorch network name the colour and shape of pairs that it never saw? Takes a minute; needs torch."""
 
 from itertools import product
 
@@ -12,8 +12,7 @@ SHAPES = np.array(["disc", "ring", "star", "bar", "cross", "wave"])
 
 
 def main(steps: int = 1500, out: str = "diagnosis") -> str:
-    torch.manual_seed(0)
-    rng = np.random.default_rng(0)
+    rng, _ = np.random.default_rng(0), torch.manual_seed(0)
     colour, shape = np.repeat(np.array(list(product(range(6), range(6)))), 40, axis=0).T  # 40 pictures of each pair
     trained = (colour - shape) % 6 > 1  # a third of the pairs is never shown
     masks, tints = rng.normal(size=(6, 1, 8, 8)), rng.normal(size=(6, 3, 1, 1))

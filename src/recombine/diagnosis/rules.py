@@ -242,7 +242,7 @@ def _memorizes(b: Behaviour, t: Tells) -> Ruling | None:
     g = b.gap(b.new)
     if not fails(g) or b.room(b.new) < ROOM:
         return None
-    more = f"; {_percent(t.copies)} of the answers copy a seen one" if t.copies > 0.5 else ""
+    more = f"; {_percent(t.copies)} of the answers copy a seen one" if t.copies > 0.5 and t.true_copies < 0.25 else ""
     return Ruling(MEMORIZES, "gap", f"on new combinations it makes {_said(g)}{more}")
 
 
