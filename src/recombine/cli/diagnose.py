@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -43,10 +42,12 @@ def diagnose(words: list[str]) -> int:
         "Does a model compose or memorize? From arrays (npz, or a folder of npy), or from a model and its data.\n"
         "Example: recombine diagnose mymodule:make_model --data mymodule:data",
     )
+    from recombine.diagnosis.report import save
+
     found = _found(given, options)
     for one in found:
         print(f"{one}\n")
-    print(*_saved(found, options.out), sep="\n")
+    print(*save(found, options.out), sep="\n")
     return 0
 
 
@@ -106,20 +107,6 @@ def _found(given: list[str], options: DiagnoseOptions) -> list[Diagnosis]:
         if not Path(word).exists():
             raise UserError(f"there is no file or folder {word}")
     return [door(word, layers=layers, name=Path(word).stem or word) for word in given]
-
-
-def _saved(found: list[Diagnosis], out: Path) -> list[Path]:
-    """The report on all, and the numbers of each."""
-    if len(found) == 1:
-        return [found[0].save(out), out / "numbers.json"]
-    from recombine.diagnosis.diagnosis import plain
-    from recombine.diagnosis.report import over_models, page
-
-    out.mkdir(parents=True, exist_ok=True)
-    numbers = {"models": [d.numbers() for d in found], "over_models": plain(over_models(found))}
-    (out / "numbers.json").write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
-    (out / "report.html").write_text(page(found), encoding="utf-8")
-    return [out / "report.html", out / "numbers.json"]
 
 
 def _output(word: str) -> str | int | None:

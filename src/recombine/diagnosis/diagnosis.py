@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
@@ -114,13 +113,9 @@ class Diagnosis:
 
     def save(self, folder: Path | str) -> Path:
         """Write report.html (self-contained) and numbers.json; returns the path of the report."""
-        from recombine.diagnosis.report import page
+        from recombine.diagnosis.report import save
 
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "numbers.json").write_text(json.dumps(self.numbers(), indent=1) + "\n", encoding="utf-8")
-        (place / "report.html").write_text(page([self]), encoding="utf-8")
-        return place / "report.html"
+        return save([self], folder)[0]
 
 
 def diagnosed(evidence: Evidence, name: str = "model") -> Diagnosis:

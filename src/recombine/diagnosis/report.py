@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recombine.diagnosis import figures
-from recombine.diagnosis.diagnosis import Diagnosis, advice
+from recombine.diagnosis.diagnosis import Diagnosis, advice, plain
 from recombine.diagnosis.layers import PER_UNIT, Layer
 from recombine.diagnosis.rules import CANNOT_TELL, COMPOSES, MEMORIZES, PARTLY
 from recombine.measures.gap import Interval, mean_interval
@@ -57,6 +59,17 @@ def page(diagnoses: Sequence[Diagnosis]) -> str:
         f"<title>{escape(title)}: does it compose?</title><style>{STYLE}</style></head><body>\n"
         f"<h1>Does it compose or memorize? {escape(title)}</h1>\n{''.join(body)}</body></html>\n"
     )
+
+
+def save(diagnoses: Sequence[Diagnosis], folder: Path | str) -> list[Path]:
+    """Write the report on all of them and the numbers of each; of several, with means over them."""
+    numbers = [d.numbers() for d in diagnoses]
+    told = numbers[0] if len(numbers) == 1 else {"models": numbers, "over_models": plain(over_models(diagnoses))}
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "report.html").write_text(page(diagnoses), encoding="utf-8")
+    (place / "numbers.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return [place / "report.html", place / "numbers.json"]
 
 
 def over_models(diagnoses: Sequence[Diagnosis]) -> dict[str, Interval]:
