@@ -39,7 +39,7 @@ def data(examples: int = EXAMPLES, layers: int = LAYERS, units: int = UNITS) -> 
 
 def probes(e: Evidence) -> dict[str, Any]:
     """One layer's probe of all factors, ours and RidgeCV's at the same penalties: R² on new combinations, seconds."""
-    from sklearn.linear_model import RidgeCV  # pyrefly: ignore[missing-import]
+    from sklearn.linear_model import RidgeCV
 
     acts = np.asarray(e.layers["layer 0"], float)
     wanted = np.stack([np.asarray(f.numbers) for f in e.factors], axis=1)

@@ -64,7 +64,7 @@ def _quiet(model: Any) -> Any:
 
         return eqx.nn.inference_mode(model)
     if "flax" in kinds:
-        from flax import nnx  # pyrefly: ignore[missing-import]
+        from flax import nnx
 
         copy = nnx.merge(*nnx.split(model))
         copy.eval()

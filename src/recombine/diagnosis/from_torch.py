@@ -73,7 +73,7 @@ def list_layers(model: Any, data: Any = None) -> list[tuple[str, str, str]]:
 @contextmanager
 def untouched(model: Any) -> Iterator[None]:
     """Evaluation mode without gradients; then training flags, buffers and random states as they were."""
-    import torch  # pyrefly: ignore[missing-import]
+    import torch
 
     flags = [(module, module.training) for module in model.modules()]
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
@@ -164,7 +164,7 @@ def _length(data: Any) -> int:
 
 def _moved(data: Any, rows: slice, model: Any) -> Any:
     """Some examples, as tensors where the model is; numbers in the model's own precision."""
-    import torch  # pyrefly: ignore[missing-import]
+    import torch
 
     if isinstance(data, Mapping):
         return {k: _moved(v, rows, model) for k, v in data.items()}
