@@ -101,6 +101,20 @@ def test_half_precision_and_data_that_do_not_fit(model):
         rc.diagnose(model, (X[:, :5], Y), **GIVEN)
 
 
+def test_dropout_that_is_always_on_is_noticed():
+    class Leaky(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(12, 3)
+
+        def forward(self, x):
+            return nn.functional.dropout(self.linear(x), 0.5)
+
+    assert any("asked twice" in note for note in rc.diagnose(Leaky(), (X, Y), **GIVEN).notes)
+    steady = rc.diagnose(nn.Sequential(nn.Linear(12, 3), nn.Dropout(0.5)), (X, Y), **GIVEN)
+    assert not any("asked twice" in note for note in steady.notes)
+
+
 def test_a_tiny_transformer_passes():
     transformers = pytest.importorskip("transformers")
     settings = transformers.GPT2Config(n_layer=2, n_head=2, n_embd=16, vocab_size=20, n_positions=8)

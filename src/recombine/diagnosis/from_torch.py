@@ -15,6 +15,7 @@ from recombine.diagnosis.layers import WIDE, projected, projection_note
 
 MOST_LAYERS = 16
 """Layers that are recorded unless some are named."""
+_RESTLESS = "asked twice, the model gave two answers: is dropout or noise left on in evaluation mode?"
 _PLAIN = ("Dropout", "Identity", "Flatten", "Unflatten")
 
 
@@ -45,10 +46,13 @@ def from_torch(
     with untouched(model), hooked(model, kept) as seen:
         for start in range(0, n, batch):
             rows = slice(start, min(start + batch, n))
-            got = _called(model, _moved(data, rows, model))
-            picked, said = pick_output(got, output)
+            given = _moved(data, rows, model)
+            picked, said = pick_output(_called(model, given), output)
             outputs.append(as_array(picked, "outputs"))
             _keep(acts, seen, rows.stop - rows.start, notes)
+            if not start:
+                again = as_array(pick_output(_called(model, given), output)[0], "outputs")
+                notes += [] if np.array_equal(again, outputs[0]) else [_RESTLESS]
             if said and said not in notes:
                 notes.append(said)
     whole = {name: np.concatenate(parts) for name, parts in acts.items() if sum(map(len, parts)) == n}

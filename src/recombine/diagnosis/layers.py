@@ -44,12 +44,14 @@ class Layer:
     additive_share: float | None = None
     additive_shuffled: float | None = None
     factorisation: float | None = None
+    log_volume: float | None = None
     hole_depth: float | None = None
     exact: bool = False
     and_agreement: float | None = None
     or_agreement: float | None = None
     shuffled_agreement: float | None = None
     schmidt: dict[str, float] = field(default_factory=dict)
+    spectrum: dict[str, tuple[float, ...]] = field(default_factory=dict)
     kernel: np.ndarray | None = None
     silent: tuple[str, ...] = ()
 
@@ -198,7 +200,8 @@ def _geometry(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silen
     g = g[there]
     volumes, held_out, seen = log_volume(g), e.new[there], e.seen[there]
     depth = hole_depth(volumes, held_out, seen) if held_out.any() and seen.any() else None
-    return {"factorisation": factorisation_from_zero(g), "hole_depth": depth, "exact": exact}
+    said = {"factorisation": factorisation_from_zero(g), "log_volume": float(volumes.mean()), "hole_depth": depth}
+    return {**said, "exact": exact}
 
 
 def _kernels(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent: list[str]) -> dict[str, Any]:
@@ -219,5 +222,10 @@ def _kernels(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent
     if len(rows) < len(means) or len(z) != np.prod([len(np.unique(part)) for part in z.T]):
         silent.append("Schmidt spectrum: every combination of the grid must be there, and at most 900 of them")
         return said
-    ranks = {n: float(effective_rank(grouped_schmidt_values(kernel, z, i))) for i, n in enumerate(e.names)}
-    return {**said, "schmidt": ranks}
+    values = {name: grouped_schmidt_values(kernel, z, i) for i, name in enumerate(e.names)}
+    ranks = {name: float(effective_rank(v)) for name, v in values.items()}
+    return {
+        **said,
+        "schmidt": ranks,
+        "spectrum": {n: tuple((v / v[0]).tolist()[:8]) for n, v in values.items() if v[0]},
+    }
