@@ -23,8 +23,10 @@ from recombine.measures import (
     bands,
     complexity,
     cp,
+    gap,
     geometry,
     grid,
+    identify,
     memory,
     mixture,
     nodes,
@@ -32,6 +34,7 @@ from recombine.measures import (
     pf,
     prediction,
     probe,
+    ridge,
     schmidt,
     similarity,
     spectrum,
@@ -52,7 +55,10 @@ PARTS = {
         "modules": "masks and magnitudes that two families share",
         "tokens": "what families of tokens share",
     },
-    "measures": {"controls": "the systems that measures are tried on"},
+    "measures": {
+        "controls": "the systems that measures are tried on",
+        "recall": "what memories answer, to compare with",
+    },
 }
 """The modules that hold no task or measure, and what they hold."""
 
@@ -136,6 +142,12 @@ def even(record: rc.Record) -> np.ndarray:
     return record.z.sum(axis=1) % 2 == 0
 
 
+def read(record: rc.Record) -> np.ndarray:
+    """The parts of every other combination, read off its answer."""
+    rows, fit = record.y_hat.reshape(len(record), -1), even(record)
+    return ridge.ridge_predictions(rows[fit], record.z[fit].astype(float), rows[~fit])
+
+
 def dice() -> np.random.Generator:
     return np.random.default_rng(0)
 
@@ -161,9 +173,11 @@ MEASURES = {
     "cp": (lambda r: cp.cp_error(answers(r)[:, :, 3, 3], 1, dice()), False),
     "error": (rc.mse, False),
     "error: nmse": (rc.nmse, False),
+    "gap": (lambda r: gap.gap(rc.errors(r), np.mean(r.y**2, axis=(1, 2)), [0.0]).value, False),
     "geometry": (lambda r: geometry.log_volume(tangents(r)).mean(), True),
     "geometry: factorisation": (lambda r: geometry.factorisation(tangents(r)), True),
     "grid": (lambda r: np.abs(answers(r) - grid.on_grid(r, r.y)).max(), False),
+    "identify": (lambda r: identify.identified(r.y_hat, r.y, r.z, r.z).mean(), True),
     "memory": (memory.box_share, True),
     "mixture": (lambda r: mixture.mixture_divergence(answers(r)[:, :, 3, 3], 1, dice()), False),
     "nodes": (lambda r: nodes.predicted_exact(tokens.right_tokens(as_tokens(r))), True),
@@ -178,6 +192,7 @@ MEASURES = {
     "probe": (lambda r: probe.held_out_r2(r.y_hat, r.z, even(r)), True),
     "regression": (rc.r2_pooled, True),
     "regression: by unit": (rc.r2_by_unit, True),
+    "ridge": (lambda r: ridge.scores(r.z[~even(r)], read(r)).mean(), True),
     "schmidt": (lambda r: np.sum(values(r) > 1e-6 * values(r)[0]), False),
     "similarity": (lambda r: rc.agreement(kernel(r), rc.and_kernel(r.z, r.z, rc.near(1.0))), True),
     "spectrum": (lambda r: spectrum.effective_rank(values(r)), False),

@@ -42,6 +42,21 @@ def test_a_study_run_by_python_is_the_command_line():
     assert "--widths" in done.stdout
 
 
+def test_a_small_torch_network_is_diagnosed(tmp_path):
+    pytest.importorskip("torch")
+    assert example("diagnose_torch").main(steps=300, out=str(tmp_path)) == "memorizes"
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_a_tiny_transformer_is_diagnosed(tmp_path):
+    pytest.importorskip("transformers")
+    assert example("diagnose_transformer").main(out=str(tmp_path)) == "cannot tell"
+
+
+def test_the_example_of_a_diagnosis_is_forty_lines():
+    assert len((EXAMPLES / "diagnose_torch.py").read_text().splitlines()) <= 40
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("own_*.py")))
 def test_an_example_is_short(name):
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60

@@ -16,7 +16,7 @@ LEVELS = [
     {"tasks", "models", "table"},
     {"train", "recording", "claims", "plots", "contracts"},
     {"cppn"},
-    {"experiments", "engine"},
+    {"experiments", "engine", "diagnosis"},
     {"cli", "bench", "vlm", "__main__"},
 ]
 FILES = sorted(ROOT.rglob("*.py"))

@@ -132,6 +132,9 @@ from recombine.measures.grid import on_grid as on_grid
 from recombine.measures.schmidt import schmidt_values as schmidt_values
 from recombine.measures.geometry import volume as volume
 
+# diagnosis: does a model of your own compose or memorize?
+from recombine.diagnosis.doors import diagnose as diagnose
+
 # table: one row per network
 from recombine.table import by_seed as by_seed
 from recombine.table import Cell as Cell

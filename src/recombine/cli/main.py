@@ -25,6 +25,8 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine correlate COLUMN COLUMN           do two columns go together over all networks trained?
   recombine import picbreeder SOURCE          evolved networks from their makers' files, for --artifacts
   recombine judge                             changed pictures before the offline judge and a vision-language model
+  recombine diagnose FILE.npz                 does your own model compose or memorize? a report  (--demo; MODULE:MODEL)
+  recombine layers MODULE:MODEL               what the layers of a PyTorch model are called
   recombine bench                             speed, side by side, as one line of JSON each
 
 --debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR, RECOMBINE_OUT).
@@ -46,6 +48,8 @@ COMMANDS = {
     "correlate": "correlate:correlate",
     "import": "import_networks:import_networks",
     "judge": "judge:judge",
+    "diagnose": "diagnose:diagnose",
+    "layers": "diagnose:layers",
     "bench": "bench:bench",
 }
 """Where each command lives; imported when it is called."""

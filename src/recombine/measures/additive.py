@@ -32,6 +32,24 @@ def additive_share(acts: np.ndarray, blocks: Blocks = EACH) -> float:
     return float(ratio(alone, sum(energies.values())))
 
 
+def additive_share_of_rows(acts: np.ndarray, z: np.ndarray) -> float:
+    """The same from rows of activations and their combinations, which need not fill a grid: R^2 of mu + sum_f a_f(z_f).
+
+    Equal to `additive_share` where each cell of a grid stands once. With few rows per value it reads high on noise too:
+    compare with rows in another order.
+
+    >>> z = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> round(additive_share_of_rows(np.array([[0.0], [0.0], [0.0], [1.0]]), z), 2)
+    0.67
+    """
+    flat = np.asarray(acts, float).reshape(len(acts), -1)
+    flat = flat - flat.mean(axis=0)
+    design = np.concatenate([part[:, None] == np.unique(part) for part in z.T], axis=1).astype(float)
+    sides, strength, _ = np.linalg.svd(design - design.mean(axis=0), full_matrices=False)
+    explained = sides[:, strength > 1e-9 * strength.max(initial=1.0)].T @ flat
+    return float(ratio(np.sum(explained**2), np.sum(flat**2)))
+
+
 def subspace_overlap(acts: np.ndarray, blocks: Blocks = EACH, tolerance: float = 1e-3) -> float:
     """The largest cosine of a principal angle between span{a(x)} and span{b(y)}, over all pairs of blocks.
 

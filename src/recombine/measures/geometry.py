@@ -27,6 +27,27 @@ def finite_differences(acts: np.ndarray, factors: int = 2) -> tuple[np.ndarray, 
     return tuple(np.gradient(flat, axis=axis) for axis in range(factors))
 
 
+def neighbour_differences(acts: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """d alpha/dz_f (rows, parts, D) between neighbours that are there, and which rows have one along every part.
+
+    Central where both neighbours stand, else one-sided; z has whole numbers and need not fill its grid.
+
+    >>> tangents, there = neighbour_differences(np.array([[0.0], [1.0], [4.0]]), np.array([[0], [1], [2]]))
+    >>> tangents.ravel().tolist(), there.tolist()
+    ([1.0, 2.0, 3.0], [True, True, True])
+    """
+    flat = np.asarray(acts, float).reshape(len(acts), -1)
+    place = {tuple(row): i for i, row in enumerate(z.tolist())}
+    tangents, there = np.zeros((len(z), z.shape[1], flat.shape[1])), np.ones(len(z), bool)
+    for i, row in enumerate(z.tolist()):
+        for part in range(len(row)):
+            after, before = (place.get((*row[:part], row[part] + step, *row[part + 1 :]), i) for step in (1, -1))
+            apart = z[after, part] - z[before, part]
+            there[i] &= apart > 0
+            tangents[i, part] = (flat[after] - flat[before]) / max(apart, 1)
+    return tangents, there
+
+
 def metric(*tangents: np.ndarray) -> np.ndarray:
     """g_fh = <d alpha/dz_f, d alpha/dz_h>: tangents (..., D), one for each part, to g (..., n, n).
 

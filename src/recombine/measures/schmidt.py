@@ -42,3 +42,14 @@ def schmidt_values(kernel: np.ndarray, z: np.ndarray) -> np.ndarray:
     if not np.isfinite(matrix).all():
         raise ValueError("a kernel with a NaN or an infinity has no Schmidt decomposition: did the network diverge?")
     return np.linalg.svd(matrix, compute_uv=False)
+
+
+def grouped_schmidt_values(kernel: np.ndarray, z: np.ndarray, part: int) -> np.ndarray:
+    """The singular values of M[(v,v'), (rest,rest')]: one part against all others together, for any number of parts.
+
+    >>> z = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> grouped_schmidt_values(np.eye(4), z, 1).round(2).tolist()
+    [2.0, 0.0, 0.0, 0.0]
+    """
+    tensor = np.moveaxis(by_factor(kernel, z), part, 0)
+    return np.linalg.svd(tensor.reshape(len(tensor), -1), compute_uv=False)

@@ -1,0 +1,1 @@
+"""From a user's own model to records, measures, a verdict and a report."""

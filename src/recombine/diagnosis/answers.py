@@ -1,0 +1,144 @@
+"""Turns targets and outputs of any kind into vectors that can be compared: numbers as they are, labels as one-hot.
+
+The error of an example is the squared distance over `scale`. For labels that is the share of wrong ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.core import UserError
+
+SCALED = 16
+"""Targets of at most so many numbers are each brought to unit variance, since their units may differ."""
+MOST_CLASSES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Targets and outputs as vectors (examples, numbers); `shape` is that of one target, for pictures."""
+
+    truth: np.ndarray
+    given: np.ndarray
+    labels: bool
+    scale: float
+    shape: tuple[int, ...]
+
+    def hardened(self, soft: np.ndarray) -> np.ndarray:
+        """Vectors as answers: the strongest label of each head where answers are labels, else as they are."""
+        if not self.labels:
+            return soft
+        heads = int(self.scale / 2)
+        return _one_hot(soft.reshape(len(soft), heads, -1).argmax(axis=-1), soft.shape[1] // heads)
+
+    def errors(self, given: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        """The error of each row."""
+        return np.sum((np.asarray(given, float) - truth) ** 2, axis=1) / self.scale
+
+
+def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:
+    """Tell numbers from labels by their type and shapes."""
+    if len(targets) != len(outputs):
+        raise UserError(f"{len(targets)} targets but {len(outputs)} outputs: one of each per example")
+    for name, values in (("targets", targets), ("outputs", outputs)):
+        _require_finite(name, values)
+    if targets.dtype.kind in "SUO" or outputs.dtype.kind in "SUO":
+        return _of_labels(targets.astype(str), outputs.astype(str))
+    if _is_whole(targets) and outputs.ndim > 1 and outputs.shape[:-1] == targets.shape and outputs.shape[-1] > 1:
+        return _of_logits(targets.astype(int), outputs)
+    if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
+        outputs = outputs[..., 0]
+    if targets.ndim == outputs.ndim + 1 and targets.shape[-1] == 1:
+        targets = targets[..., 0]
+    if targets.shape != outputs.shape:
+        hint = "" if _is_whole(targets) else "; labels are whole numbers, with one output per class"
+        raise UserError(f"targets {targets.shape} and outputs {outputs.shape} do not fit{hint}")
+    return _of_one_shape(targets, outputs, trained)
+
+
+def _of_one_shape(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:
+    """One-hot labels, yes or no, several of them, labels as numbers, or numbers."""
+    whole = _is_whole(targets)
+    if targets.ndim == 2 and targets.shape[1] > 1 and _is_one_hot(targets):
+        return _of_logits(targets.argmax(axis=1), outputs)
+    if whole and targets.size == len(targets) and set(np.unique(targets)) <= {0, 1}:
+        return _binary(targets.reshape(-1), outputs.reshape(-1).astype(float), trained)
+    if targets.ndim == 2 and _is_multi_hot(targets, outputs):
+        return _from_codes(targets.astype(int), (outputs > 0).astype(int), 2)
+    both = targets.dtype.kind in "iu" and outputs.dtype.kind in "iu"
+    if both and len(np.unique(targets)) < MOST_CLASSES:
+        return _of_labels(targets.reshape(len(targets), -1), outputs.reshape(len(outputs), -1))
+    return _numbers(targets, outputs)
+
+
+def _require_finite(name: str, values: np.ndarray) -> None:
+    if values.dtype.kind == "c":
+        raise UserError(f"{name} are complex numbers: give their parts as separate numbers")
+    if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
+        bad = int(np.sum(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
+        raise UserError(f"{name} have a NaN or an infinity in {bad} of {len(values)} examples")
+
+
+def _is_whole(targets: np.ndarray) -> bool:
+    return targets.dtype.kind in "iub" or (targets.dtype.kind == "f" and bool(np.all(targets == np.round(targets))))
+
+
+def _is_one_hot(targets: np.ndarray) -> bool:
+    return bool(np.all((targets == 0) | (targets == 1)) and np.all(targets.sum(axis=1) == 1))
+
+
+def _is_multi_hot(targets: np.ndarray, outputs: np.ndarray) -> bool:
+    """Several answers of yes or no, given as logits: far outside of what they are to say."""
+    zeros_and_ones = np.all((targets == 0) | (targets == 1))
+    return bool(zeros_and_ones and (outputs.min() < -1 or outputs.max() > 2) and targets.shape[1] <= 4 * SCALED)
+
+
+def _numbers(targets: np.ndarray, outputs: np.ndarray) -> Answers:
+    shape = targets.shape[1:]
+    truth, given = (a.reshape(len(a), -1).astype(np.float32, copy=False) for a in (targets, outputs))
+    if truth.shape[1] <= SCALED:
+        spread = truth.std(axis=0, dtype=float)
+        largest = spread.max(initial=0.0) or 1.0
+        spread = np.where(spread > 1e-5 * largest, spread, largest)  # what hardly varies keeps the others' scale
+        middle = truth.mean(axis=0, dtype=float)
+        truth, given = (truth - middle) / spread, (given - middle) / spread
+    return Answers(truth, given, False, float(truth.shape[1]), shape)
+
+
+def _of_labels(targets: np.ndarray, outputs: np.ndarray) -> Answers:
+    """Labels given as labels; what is answered and never asked for is one more label."""
+    targets, outputs = targets.reshape(len(targets), -1), outputs.reshape(len(outputs), -1)
+    if targets.shape != outputs.shape:
+        raise UserError(f"labels {targets.shape} and answers {outputs.shape} do not fit")
+    known = np.unique(targets)
+    codes = [np.where(np.isin(a, known), np.searchsorted(known, a), len(known)) for a in (targets, outputs)]
+    return _from_codes(codes[0], np.minimum(codes[1], len(known)), len(known) + 1)
+
+
+def _of_logits(targets: np.ndarray, outputs: np.ndarray) -> Answers:
+    if targets.min() < 0 or targets.max() >= outputs.shape[-1]:
+        raise UserError(
+            f"targets are labels from {targets.min()} to {targets.max()}, but outputs have {outputs.shape[-1]} classes"
+        )
+    return _of_labels(targets, outputs.argmax(axis=-1))
+
+
+def _binary(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:
+    """One number for yes or no, cut at 0 (a logit) or at a half (a probability), as fits the seen examples better."""
+    seen = trained if trained.any() else np.ones(len(targets), bool)
+    cuts = sorted((0.5, 0.0), key=lambda cut: np.mean((outputs[seen] > cut) != targets[seen]))
+    return _from_codes(targets.astype(int)[:, None], (outputs > cuts[0]).astype(int)[:, None], 2)
+
+
+def _from_codes(targets: np.ndarray, outputs: np.ndarray, classes: int) -> Answers:
+    if classes > MOST_CLASSES:
+        raise UserError(f"{classes} different labels are too many ({MOST_CLASSES} at most)")
+    heads = targets.shape[1]
+    return Answers(_one_hot(targets, classes), _one_hot(outputs, classes), True, 2.0 * heads, ())
+
+
+def _one_hot(codes: np.ndarray, classes: int) -> np.ndarray:
+    """(examples, heads) as (examples, heads * classes)."""
+    return (codes[..., None] == np.arange(classes)).astype(np.float32).reshape(len(codes), -1)

@@ -1,0 +1,167 @@
+"""Any JAX callable on one example as evidence: it returns y, or y and a dict of activations.
+
+Equinox models are asked in inference mode, Flax NNX models as a copy in evaluation mode. Where the data are a
+function of the factors, or the factors themselves, the geometry of every layer is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.core import UserError
+from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.from_arrays import choose_layers
+from recombine.diagnosis.layers import WIDE, projected, projection_note
+
+_POINTS = 400
+"""Combinations at which derivatives are taken."""
+
+
+def from_jax(
+    model: Callable,
+    data: Any,
+    *,
+    factors: Any,
+    trained: Any,
+    targets: Any,
+    layers: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    batch: int = 256,
+) -> Evidence:
+    """Ask the model every example, some at a time, and keep answers and layers as NumPy arrays."""
+    import jax
+    import jax.numpy as jnp
+
+    from recombine.diagnosis.factors import read_factors
+
+    values = _numeric(factors, names)
+    encode = data if callable(data) else None
+    if encode is not None and values is None:
+        raise UserError("data as a function of the factors needs factors that are numbers")
+    x = np.asarray(values if encode is not None else as_array(data, "inputs"))
+    if len(x) != len(read_factors(factors, names)[0].codes):
+        raise UserError(f"inputs have {len(x)} examples, but the factors have other lengths")
+    ask = _asked(_quiet(model), encode)
+    kept = choose_layers(_order(ask, x[0]), layers)
+    one = jax.eval_shape(ask, jax.ShapeDtypeStruct(x.shape[1:], jnp.asarray(x[:1]).dtype))
+    notes = [projection_note(n, one[1][n].size) for n in kept if one[1][n].size > WIDE]
+    outputs, acts = _answers(ask, x, kept, batch)
+    inputs = {"input": _inputs(encode, x, batch)} if encode is not None or x.dtype.kind in "fiub" else {}
+    found = gather(factors, trained, targets, outputs, {**inputs, **acts}, names=names, notes=notes)
+    if encode is None and not (values is not None and x.shape == values.shape and np.allclose(x, values)):
+        return found
+    return _with_geometry(found, ask, encode, values, kept)
+
+
+def _quiet(model: Any) -> Any:
+    """The model without dropout, as a copy: the model given stays as it was."""
+    kinds = {kind.__module__.split(".")[0] for kind in type(model).__mro__}
+    if "equinox" in kinds:
+        import equinox as eqx
+
+        return eqx.nn.inference_mode(model)
+    if "flax" in kinds:
+        from flax import nnx
+
+        copy = nnx.merge(*nnx.split(model))
+        copy.eval()
+        return copy
+    return model
+
+
+def _asked(model: Callable, encode: Callable | None) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
+    """One example to (y, activations), whatever the model returns."""
+
+    def ask(x: Any) -> tuple[Any, dict[str, Any]]:
+        got = model(encode(x) if encode is not None else x)
+        if isinstance(got, tuple) and len(got) == 2 and isinstance(got[1], Mapping):
+            return got[0], dict(got[1])
+        if isinstance(got, Mapping):
+            first = next(n for n in ("logits", "y", "output", next(iter(got))) if n in got)
+            return got[first], {k: v for k, v in got.items() if k != first}
+        return (got[0] if isinstance(got, tuple | list) else got), {}
+
+    return ask
+
+
+def _order(ask: Callable, x: np.ndarray) -> list[str]:
+    """The layers in the model's own order; JAX sorts the dictionaries that it returns."""
+    import jax
+
+    names: list[str] = []
+    try:
+        jax.eval_shape(lambda one: names.extend(ask(one)[1]), x)
+    except (TypeError, ValueError, IndexError) as error:
+        said = str(error).partition("\n")[0]
+        raise UserError(
+            f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}"
+        ) from error
+    return names
+
+
+def _answers(ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    import jax
+
+    @jax.jit
+    def many(rows: Any) -> tuple[Any, dict[str, Any]]:
+        y, acts = jax.vmap(ask)(rows)
+        return y, {name: acts[name] for name in kept}
+
+    outputs, layers = [], {name: [] for name in kept}
+    for start in range(0, len(x), batch):
+        y, acts = jax.device_get(many(x[start : start + batch]))
+        outputs.append(as_array(y, "outputs"))
+        for name in kept:
+            flat = as_array(acts[name], name).reshape(len(y), -1)
+            layers[name].append(projected(flat) if flat.shape[1] > WIDE else flat)
+    return np.concatenate(outputs), {name: np.concatenate(parts) for name, parts in layers.items()}
+
+
+def _inputs(encode: Callable | None, x: np.ndarray, batch: int) -> np.ndarray:
+    import jax
+
+    if encode is None:
+        return x
+    many = jax.jit(jax.vmap(encode))
+    return np.concatenate([np.asarray(many(x[i : i + batch])) for i in range(0, len(x), batch)])
+
+
+def _numeric(factors: Any, names: Sequence[str] | None) -> np.ndarray | None:
+    """The factors as numbers (examples, factors), or none if one is not."""
+    from recombine.diagnosis.factors import read_factors
+
+    read = read_factors(factors, names)
+    if any(f.numbers is None for f in read):
+        return None
+    return np.stack([np.asarray(f.numbers) for f in read], axis=1).astype(np.float32)
+
+
+def _with_geometry(
+    found: Evidence, ask: Callable, encode: Callable | None, values: np.ndarray | None, kept: Sequence[str]
+) -> Evidence:
+    """The metric of every layer by exact derivatives, at the first example of each combination."""
+    from dataclasses import replace
+
+    import jax
+
+    if values is None or len(values) != len(found.of) or len(found.combinations) > _POINTS:
+        return found
+    points = values[np.unique(found.of, return_index=True)[1]]
+
+    def layers(z: Any) -> dict[str, Any]:
+        y, acts = ask(z)
+        first = {"input": encode(z) if encode is not None else z}
+        return {name: a.reshape(-1) for name, a in {**first, **{n: acts[n] for n in kept}, "output": y}.items()}
+
+    def metric(z: Any) -> dict[str, Any]:
+        return {name: j.T @ j for name, j in jax.jacfwd(layers)(z).items()}
+
+    with jax.default_matmul_precision("highest"):
+        try:
+            exact = jax.device_get(jax.jit(lambda z: jax.lax.map(metric, z, batch_size=16))(points))
+        except TypeError:  # a code that takes whole numbers only has no derivative
+            return found
+    return replace(found, geometry={name: np.asarray(g, float) for name, g in exact.items()})

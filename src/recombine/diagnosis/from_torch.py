@@ -1,0 +1,208 @@
+"""A PyTorch module as evidence: forward hooks record its layers, and the module is left exactly as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from recombine.core import UserError
+from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.from_arrays import choose_layers
+from recombine.diagnosis.layers import WIDE, projected, projection_note
+
+MOST_LAYERS = 16
+"""Layers that are recorded unless some are named."""
+_RESTLESS = "asked twice, the model gave two answers: is dropout or noise left on in evaluation mode?"
+_PLAIN = ("Dropout", "Identity", "Flatten", "Unflatten")
+
+
+def is_torch(model: Any) -> bool:
+    """Is this a PyTorch module? Asked without importing PyTorch."""
+    return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
+
+
+def from_torch(
+    model: Any,
+    data: Any,
+    *,
+    factors: Any,
+    trained: Any,
+    targets: Any,
+    layers: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    output: str | int | None = None,
+    batch: int = 256,
+) -> Evidence:
+    """Ask the module every example in evaluation mode, without gradients, on its own device."""
+    there = [name for name, _ in model.named_modules() if name]
+    kept = choose_layers(there, layers) if layers is not None else _leaves(model)
+    n = _length(data)
+    outputs: list[np.ndarray] = []
+    acts: dict[str, list[np.ndarray]] = {name: [] for name in kept}
+    notes: list[str] = []
+    with untouched(model), hooked(model, kept) as seen:
+        for start in range(0, n, batch):
+            rows = slice(start, min(start + batch, n))
+            given = _moved(data, rows, model)
+            picked, said = pick_output(_called(model, given), output)
+            outputs.append(as_array(picked, "outputs"))
+            _keep(acts, seen, rows.stop - rows.start, notes)
+            if not start:
+                again = as_array(pick_output(_called(model, given), output)[0], "outputs")
+                notes += [] if np.array_equal(again, outputs[0]) else [_RESTLESS]
+            if said and said not in notes:
+                notes.append(said)
+    whole = {name: np.concatenate(parts) for name, parts in acts.items() if sum(map(len, parts)) == n}
+    if missing := [name for name in kept if name not in whole and not any(repr(name) in note for note in notes)]:
+        notes.append(f"layers that the model did not use are left out: {', '.join(missing)}")
+    inputs = {"input": as_array(data, "inputs")} if not isinstance(data, Mapping | tuple | list) else {}
+    inputs = {k: v for k, v in inputs.items() if v.dtype.kind == "f"}
+    return gather(factors, trained, targets, np.concatenate(outputs), {**inputs, **whole}, names=names, notes=notes)
+
+
+def list_layers(model: Any, data: Any = None) -> list[tuple[str, str, str]]:
+    """Names, kinds and, where data are given, the shapes of one example."""
+    rows = [(name, type(module).__name__, "") for name, module in model.named_modules() if name]
+    if data is None:
+        return rows
+    with untouched(model), hooked(model, [name for name, _, _ in rows]) as seen:
+        _called(model, _moved(data, slice(0, 2), model))
+    shapes = {name: str(tuple(t.shape[1:])) for name, t in seen.items()}
+    return [(name, kind, shapes.get(name, "not used")) for name, kind, _ in rows]
+
+
+@contextmanager
+def untouched(model: Any) -> Iterator[None]:
+    """Evaluation mode without gradients; then training flags, buffers and random states as they were."""
+    import torch
+
+    flags = [(module, module.training) for module in model.modules()]
+    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    state = torch.random.get_rng_state()
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    try:
+        model.eval()
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in flags:
+            module.training = training
+        with torch.no_grad():
+            for buffer, before in buffers:
+                if not torch.equal(buffer, before):
+                    buffer.copy_(before)
+        torch.random.set_rng_state(state)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)
+
+
+@contextmanager
+def hooked(model: Any, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """What the named layers gave when they were last called, for as long as it lasts."""
+    modules, seen, handles = dict(model.named_modules()), {}, []
+
+    def keep(name: str) -> Any:
+        def hook(module: Any, given: Any, got: Any) -> None:
+            tensor = first_tensor(got)
+            if tensor is not None:
+                seen[name] = tensor
+
+        return hook
+
+    try:
+        handles = [modules[name].register_forward_hook(keep(name)) for name in names]
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def first_tensor(got: Any) -> Any:
+    """The tensor that a layer gave: itself, or the main one of a tuple, a dict or a ModelOutput."""
+    if hasattr(got, "detach"):
+        return got
+    if isinstance(got, Mapping):
+        named = [got[k] for k in ("last_hidden_state", "logits") if k in got]
+        return next((t for v in [*named, *got.values()] if (t := first_tensor(v)) is not None), None)
+    if isinstance(got, tuple | list):
+        return next((t for v in got if (t := first_tensor(v)) is not None), None)
+    return None
+
+
+def pick_output(got: Any, output: str | int | None) -> tuple[Any, str]:
+    """The model's answer, and which one was taken where it gave several."""
+    if hasattr(got, "detach"):
+        return got, ""
+    if isinstance(got, Mapping):
+        names = [str(k) for k, v in got.items() if hasattr(v, "detach")]
+        name = output if output is not None else next((k for k in ("logits", "last_hidden_state") if k in names), None)
+        name = name if name is not None else (names[0] if names else None)
+        if name not in names:
+            raise UserError(f"the model's output has no {name!r}: choose output= from {', '.join(names)}")
+        return got[name], f"of the outputs {', '.join(names)}, {name!r} was taken (output= chooses)"
+    if isinstance(got, tuple | list):
+        place = output if isinstance(output, int) else 0
+        if not 0 <= place < len(got) or first_tensor(got[place]) is None:
+            raise UserError(f"the model returns {len(got)} things, and number {place} is no tensor: choose output=")
+        return first_tensor(got[place]), f"of {len(got)} outputs, number {place} was taken (output= chooses)"
+    raise UserError(f"the model returns a {type(got).__name__}, not a tensor")
+
+
+def _leaves(model: Any) -> list[str]:
+    """Modules without modules in them, but for those that change nothing; of many, some evenly."""
+    leaves = [n for n, m in model.named_modules() if n and not any(True for _ in m.children())]
+    kinds = {n: type(m).__name__ for n, m in model.named_modules()}
+    leaves = [n for n in leaves if not kinds[n].startswith(_PLAIN)]
+    chosen = np.unique(np.linspace(0, len(leaves) - 1, min(len(leaves), MOST_LAYERS)).astype(int)) if leaves else []
+    return [leaves[i] for i in chosen]
+
+
+def _length(data: Any) -> int:
+    if isinstance(data, Mapping):
+        return len(next(iter(data.values())))
+    return len(data[0]) if isinstance(data, tuple | list) else len(data)
+
+
+def _moved(data: Any, rows: slice, model: Any) -> Any:
+    """Some examples, as tensors where the model is; numbers in the model's own precision."""
+    import torch
+
+    if isinstance(data, Mapping):
+        return {k: _moved(v, rows, model) for k, v in data.items()}
+    if isinstance(data, tuple | list):
+        return tuple(_moved(v, rows, model) for v in data)
+    like = next((p for p in model.parameters() if p.is_floating_point()), None)
+    tensor = torch.as_tensor(np.array(data[rows]) if isinstance(data, np.ndarray) else data[rows])
+    if like is None:
+        return tensor
+    return tensor.to(like.device, like.dtype) if tensor.is_floating_point() else tensor.to(like.device)
+
+
+def _called(model: Any, given: Any) -> Any:
+    try:
+        if isinstance(given, Mapping):
+            return model(**given)
+        return model(*given) if isinstance(given, tuple) else model(given)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"the model cannot take these data: {said}") from error
+
+
+def _keep(acts: dict[str, list[np.ndarray]], seen: dict[str, Any], rows: int, notes: list[str]) -> None:
+    """Move what the hooks saw to NumPy; a layer whose first axis does not count examples is left out."""
+    for name, tensor in seen.items():
+        if not tensor.ndim or len(tensor) != rows:
+            note = f"the layer {name!r} gives {tuple(tensor.shape)} for {rows} examples: it is left out"
+            if not any(repr(name) in n for n in notes):
+                notes.append(note)
+            continue
+        flat = as_array(tensor, name).reshape(rows, -1)
+        if flat.shape[1] > WIDE:
+            if (note := projection_note(name, flat.shape[1])) not in notes:
+                notes.append(note)
+            flat = projected(flat)
+        acts[name].append(flat)
+    seen.clear()

@@ -1,0 +1,283 @@
+"""The rules of a verdict on a model, in their order; docs/diagnose.md says what calibrates each.
+
+A verdict is one of four words. It rests on answers to new combinations alone: no measure of hidden layers decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations as choose
+
+import numpy as np
+
+from recombine.diagnosis.behaviour import LOCAL, MEMORIES, SMOOTH, SUM, Behaviour
+from recombine.diagnosis.tells import Tells, tells
+from recombine.measures.gap import Interval, share_interval
+
+COMPOSES, MEMORIZES, PARTLY, CANNOT_TELL = "composes", "memorizes", "partly", "cannot tell"
+SOLVED, FAILED = 0.25, 0.75
+"""G below the first is composition, above the second memory, if its interval keeps to that side of one half."""
+FEWEST = 5
+"""New combinations that a verdict needs, and each side of a comparison between them."""
+FITTED = 0.5
+"""The least fit on seen combinations."""
+ROOM, LEAST_ROOM = 0.05, 1e-6
+"""How much worse than on seen combinations a memory must be on new ones, as a share of the targets' variance."""
+ALWAYS, ALWAYS_NEARLY = 0.95, 0.85
+"""A factor is kept if it is read off so many answers, from chance (0) to the truth (1); to within a bin: nearly."""
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A verdict, the rule that gave it, why in one sentence, and what else must be known to read it rightly."""
+
+    verdict: str
+    rule: str
+    why: str
+    caveats: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()  # those that it composes, where it does so partly
+
+
+def rule(b: Behaviour) -> tuple[Ruling, Tells | None]:
+    """The first rule that applies."""
+    if early := _preconditions(b):
+        return early, None
+    found = tells(b)
+    for ruling in _in_order(b, found):
+        if ruling is not None:
+            return ruling, found
+    raise AssertionError("the last rule always applies")
+
+
+def _preconditions(b: Behaviour) -> Ruling | None:
+    e = b.evidence
+    if not e.seen.any():
+        return Ruling(CANNOT_TELL, "seen", "no example is marked as trained on, so seen and new cannot be told apart")
+    new = int(e.new.sum())
+    if new < FEWEST:
+        values = int((e.unseen_value & ~e.seen).sum())
+        more = f"; {values} more have a value that was never trained on, which tests another ability" if values else ""
+        said = f"only {new} of the {FEWEST} new combinations that a verdict needs" if new else "no new combination"
+        return Ruling(CANNOT_TELL, "new", f"the data have {said}{more}")
+    if b.fit < FITTED:
+        return Ruling(
+            CANNOT_TELL,
+            "fit",
+            f"the model has not learnt the seen combinations (fit {b.fit:.2f}, asked at least {FITTED:g}), or the"
+            " targets are too noisy: what it does on new ones says nothing",
+        )
+    if not b.variance > 0:
+        return Ruling(CANNOT_TELL, "target", "the target is the same for new combinations as in the mean of seen ones")
+    return None
+
+
+def _in_order(b: Behaviour, t: Tells) -> Iterator[Ruling | None]:
+    yield _composes(b, t)
+    yield _nearby(b)
+    yield _by_pair(b)
+    yield _copies(b, t)
+    yield _some_factors(b, t)
+    yield _superposes(b, t)
+    yield _adds_up(b)
+    yield _mixture(b)
+    yield _memorizes(b, t)
+    yield _too_easy(b)
+    yield _between(b)
+
+
+def solves(g: Interval) -> bool:
+    """Is G small, and its interval below one half?"""
+    return g.value < SOLVED and g.high < 0.5
+
+
+def fails(g: Interval) -> bool:
+    """Is G large, and its interval above one half?"""
+    return g.value > FAILED and g.low > 0.5
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _said(g: Interval) -> str:
+    return f"{_percent(g.value)} [{_percent(g.low)}, {_percent(g.high)}] of a memory's extra error"
+
+
+def _composes(b: Behaviour, t: Tells) -> Ruling | None:
+    """The extra error on new combinations is small beside a memory's, and beside that of smoothing and adding up."""
+    g = b.gap(b.new)
+    if not solves(g) or b.room(b.new) < LEAST_ROOM:
+        return None
+    if _as_good(b, LOCAL):
+        return _easy("smoothing what was seen a few steps away")
+    caveats = []
+    if _as_good(b, SMOOTH):
+        caveats.append("a smooth surface through the seen answers does as well here: a sharper target would test more")
+    if b.room(b.new, SUM) >= ROOM:
+        added = b.gap(b.new, SUM)
+        if fails(added):
+            return _adds_up(b)
+        if added.high >= 1:
+            return Ruling(CANNOT_TELL, "sum", "more new combinations would tell composing from adding up seen parts")
+    else:
+        caveats.append("the target is a sum of its parts, so adding up memories of each part would do as well")
+    if b.irrelevant:
+        caveats.append(f"the target does not depend on {' and '.join(b.irrelevant)}: nothing is said about it")
+    return Ruling(COMPOSES, "gap", f"on new combinations it makes {_said(g)}", tuple(caveats))
+
+
+def _as_good(b: Behaviour, name: str) -> bool:
+    """Is a reference that composes nothing about as good as the model on new combinations?"""
+    if name not in b.references:
+        return False
+    return b.room(b.new, name) < LEAST_ROOM or not solves(b.gap(b.new, name))
+
+
+def _easy(what: str) -> Ruling:
+    why = f"the new combinations are so near to seen ones that {what} does as well: being right there shows little"
+    return Ruling(CANNOT_TELL, "easy", why)
+
+
+def _too_easy(b: Behaviour) -> Ruling | None:
+    """A memory answers the new combinations nearly as well as the model does the seen ones."""
+    if b.room(b.new) >= ROOM:
+        return None
+    name = b.best(b.new)
+    if b.gap(b.new, "mean").low > SOLVED:
+        return Ruling(MEMORIZES, "easy", f"it errs on new combinations that even a memory ({name}) answers rightly")
+    return _easy(f"a memory ({name})")
+
+
+def _verdict_on(b: Behaviour, rows: np.ndarray, level: float) -> str | None:
+    """Whether the model composes or memorizes these combinations, where that can be told."""
+    if rows.sum() < FEWEST or b.room(rows) < ROOM:
+        return None
+    g = b.gap(rows, level=level)
+    return COMPOSES if solves(g) else MEMORIZES if fails(g) else None
+
+
+def _nearby(b: Behaviour) -> Ruling | None:
+    """Right near to the seen region and wrong far from it; every distance is tried, at a level for as many tries."""
+    steps = b.evidence.distance
+    cuts = np.unique(steps[b.new])[:-1]
+    level = 1 - 0.05 / max(1, len(cuts))
+    for cut in cuts:
+        near, far = b.new & (steps <= cut), b.new & (steps > cut)
+        if _verdict_on(b, near, level) == COMPOSES and _verdict_on(b, far, level) == MEMORIZES:
+            why = f"it composes within {cut:g} step{'' if cut == 1 else 's'} of the seen combinations, and not beyond"
+            return Ruling(PARTLY, "near", why)
+    return None
+
+
+def _by_pair(b: Behaviour) -> Ruling | None:
+    """Of three factors and more: right where some pairs of values are new, and wrong where others are."""
+    e = b.evidence
+    if len(e.factors) < 3:
+        return None
+    groups = new_pairs(b)
+    level = 1 - 0.05 / max(1, len(groups))
+    found = {name: _verdict_on(b, rows, level) for name, rows in groups.items()}
+    right, wrong = ([n for n, word in found.items() if word == which] for which in (COMPOSES, MEMORIZES))
+    if right and wrong:
+        why = f"it composes what is new in {' and in '.join(right)}, but not what is new in {' or in '.join(wrong)}"
+        return Ruling(PARTLY, "pairs", why)
+    return None
+
+
+def new_pairs(b: Behaviour) -> dict[str, np.ndarray]:
+    """New combinations by the one pair of factors whose values were never seen together, or "the whole" if all were."""
+    e = b.evidence
+    pairs = list(choose(range(len(e.factors)), 2))
+    fresh = []
+    for pair in pairs:
+        values = e.combinations[:, list(pair)]
+        known = {tuple(row) for row in values[e.seen].tolist()}
+        fresh.append(np.array([tuple(row) not in known for row in values.tolist()]))
+    count = np.sum(fresh, axis=0)
+    named = {f"{e.names[a]} x {e.names[c]}": f for (a, c), f in zip(pairs, fresh, strict=True)}
+    groups = {name: b.new & f & (count == 1) for name, f in named.items()}
+    groups["the whole, every pair being seen"] = b.new & (count == 0)
+    return {name: rows for name, rows in groups.items() if rows.any()}
+
+
+def _copies(b: Behaviour, t: Tells) -> Ruling | None:
+    if t.near_copies < 0.9 or t.true_copies > 0.25 or b.room(b.new) < ROOM:
+        return None
+    why = f"{_percent(t.near_copies)} of its answers to new combinations are those it gives to the nearest seen ones"
+    return Ruling(MEMORIZES, "copies", why)
+
+
+def _some_factors(b: Behaviour, t: Tells) -> Ruling | None:
+    """Some factors are always right on new combinations, and others never."""
+    readable = {name: r.kept for name, r in t.readings.items() if r.readable}
+    enough = ALWAYS_NEARLY if b.evidence.continuous else ALWAYS
+    kept = [name for name, share in readable.items() if share.value >= enough and share.low > 0.5]
+    lost = [name for name, share in readable.items() if share.value < 0.5 and share.high < FAILED]
+    if not kept or len(kept) + len(lost) < len(readable) or not lost:
+        return None
+    why = f"on new combinations its answers are right in {' and '.join(kept)} and wrong in {' and '.join(lost)}"
+    return Ruling(PARTLY, "factors", why, factors=tuple(kept))
+
+
+def _superposes(b: Behaviour, t: Tells) -> Ruling | None:
+    if not t.superposed or b.room(b.new, SUM) < ROOM or not fails(b.gap(b.new, SUM)):
+        return None
+    why = (
+        f"its answers to new combinations are sums of what it remembers of each part (R² {t.r2_parts:.2f}, by the truth"
+        f" {t.r2_truth:.2f})"
+    )
+    return Ruling(MEMORIZES, "superposition", why)
+
+
+def _adds_up(b: Behaviour) -> Ruling | None:
+    """Better than a memory, but no better than the sum of seen parts, which is not enough."""
+    if b.room(b.new, SUM) < ROOM or not fails(b.gap(b.new, SUM)) or b.gap(b.new).value >= FAILED:
+        return None
+    why = "it is no better on new combinations than the sum of seen parts: how they interact is not composed"
+    return Ruling(PARTLY, "sum", why)
+
+
+def _memorizes(b: Behaviour, t: Tells) -> Ruling | None:
+    g = b.gap(b.new)
+    if not fails(g) or b.room(b.new) < ROOM:
+        return None
+    more = f"; {_percent(t.copies)} of the answers copy a seen one" if t.copies > 0.5 and t.true_copies < 0.25 else ""
+    return Ruling(MEMORIZES, "gap", f"on new combinations it makes {_said(g)}{more}")
+
+
+def _mixture(b: Behaviour) -> Ruling | None:
+    """Some new combinations are solved, more than a memory solves by luck, and others are not at all."""
+    memory = b.references[b.best(b.new)]
+    floor = b.errors[b.seen].mean()
+    scale = memory[b.new].mean() - floor
+    told = b.new & (memory - floor > 0.5 * scale)
+    if told.sum() < FEWEST or b.room(b.new) < ROOM:
+        return None
+    share = (b.errors[told] - floor) / (memory[told] - floor)
+    solved, failed = (
+        share_interval(np.sum(share < SOLVED), len(share)),
+        share_interval(np.sum(share > FAILED), len(share)),
+    )
+    if solved.low > 0.1 and failed.low > 0.1 and solved.low > _luck(b, told, floor):
+        why = f"it solves {_percent(solved.value)} of the new combinations and fails on {_percent(failed.value)}"
+        return Ruling(PARTLY, "mixture", why)
+    return None
+
+
+def _luck(b: Behaviour, told: np.ndarray, floor: float) -> float:
+    """The largest share of these combinations that any memory solves, or any fixed label."""
+    best, names = b.references[b.best(b.new)][told] - floor, [n for n in MEMORIES if n in b.references]
+    shares = [float(np.mean((b.references[n][told] - floor) / best < SOLVED)) for n in names]
+    fixed = float(b.truth[told].mean(axis=0).max()) if b.evidence.answers.labels else 0.0
+    return max(*shares, fixed)
+
+
+def _between(b: Behaviour) -> Ruling:
+    g = b.gap(b.new)
+    if g.low > SOLVED and g.high < FAILED:
+        return Ruling(PARTLY, "gap", f"on new combinations it makes {_said(g)}: neither few nor all of it")
+    near = COMPOSES if g.high < FAILED else MEMORIZES if g.low > SOLVED else ""
+    said = f"between {near} and partly" if near else "anything between composing and memorizing"
+    why = f"on new combinations it makes {_said(g)}, which may be {said}: more new combinations would tell"
+    return Ruling(CANNOT_TELL, "interval", why)
