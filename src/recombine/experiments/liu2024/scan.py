@@ -145,11 +145,10 @@ def measured(settings: Settings, model, masks: dict[str, np.ndarray]) -> tuple[d
     from recombine.tasks.tokens import EOS
 
     task, key, rng = family(settings.most), rc.key(settings.seed, "test"), rc.rng(settings.seed, "asked")
-    found = {}
-    for name, mask in masks.items():
-        rows = rng.permutation(np.flatnonzero(mask))[: settings.n_eval]
-        record = rc.record(model, task, task.combinations[rows], key=key)
-        found["exact_trained" if name == "trained" else name] = exact_match(record)
+    rows = {name: rng.permutation(np.flatnonzero(mask))[: settings.n_eval] for name, mask in masks.items()}
+    said = {name: rc.record(model, task, task.combinations[some], key=key) for name, some in rows.items()}
+    found = {"exact_trained" if name == "trained" else name: exact_match(each) for name, each in said.items()}
+    record = said["ood"]
     y = record.y * np.where(record.y[..., :1] == EOS, [1, 0], 1)  # the end has no weight
     return found | {"ood_given_length": exact_match(rc.Record(record.z, record.x, y, record.y_hat))}, record
 
