@@ -54,7 +54,7 @@ def family(name: str) -> Family:
         ),
         "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=1200, categories=False),
         "preferences": lambda: student(_preferences, score=rc.step_accuracy, steps=1000, fits=0.8),
-        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), steps=1000),
+        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), steps=500),
         "programmes": lambda: decoder(_programmes, coverage.neighbours, steps=800, worlds=False),
         "scan": lambda: decoder(_scan, scan.pairs, steps=800, worlds=False),
     }
