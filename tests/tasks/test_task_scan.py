@@ -73,3 +73,13 @@ def test_what_is_no_command_is_refused():
         scan.scan(np.array([[34, 0, -1, -1, -1]]))
     with pytest.raises(rc.UserError, match="unknown token 'fly'"):
         scan.VOCABULARY.ids(["fly"])
+
+
+def test_parts_are_verbs_and_manners():
+    parts = scan.parts(ROWS)
+    for row, (verb, how, *_) in zip(ROWS[:102].tolist(), parts.tolist(), strict=False):
+        first, *rest = scan.PHRASES[row[0]].split()
+        assert verb == ("turn", *scan.VERBS).index(first)
+        assert (how == rc.ABSENT) == (not rest)
+    assert len(np.unique(parts)) == 5 + 6 + 1
+    assert np.all(parts[:102, 2:] == rc.ABSENT)

@@ -178,6 +178,16 @@ def filler(rows: np.ndarray, count: int) -> Sides:
     return template(rows, "around right", ("look", "walk", "run")[:count], ("jump",))
 
 
+def parts(rows: np.ndarray) -> np.ndarray:
+    """The number of each verb, and of each manner with its direction, in both phrases; ABSENT where there is none."""
+    words = [phrase.split(maxsplit=1) for phrase in PHRASES]
+    verbs = [(_TURN, *VERBS).index(one[0]) for one in words]
+    manners = list(dict.fromkeys(one[1] for one in words if len(one) > 1))
+    hows = [len(VERBS) + 1 + manners.index(one[1]) if len(one) > 1 else ABSENT for one in words]
+    table = np.array([*zip(verbs, hows, strict=True), (ABSENT, ABSENT)])  # the last for a phrase that is ABSENT
+    return table[rows[:, [0, 3]].astype(int)].reshape(len(rows), 4)
+
+
 def pairs(rows: np.ndarray) -> np.ndarray:
     """The number of each pair of a verb with its manner and direction, one per part; ABSENT for a verb alone.
 

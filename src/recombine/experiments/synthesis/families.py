@@ -17,6 +17,8 @@ import numpy as np
 import recombine as rc
 from recombine.splits import coverage
 
+TRIES = 1000
+"""How many lots are drawn at most."""
 NAMES = ("bumps", "hyperteacher", "preferences", "chains", "programmes", "scan")
 
 
@@ -29,6 +31,7 @@ class Family:
 
     task: Callable[[int, int, bool], rc.Task]
     pairs: Callable[[np.ndarray], np.ndarray]
+    parts: Callable[[np.ndarray], np.ndarray]
     network: Callable[[rc.Task, int, int, Any], Any]
     score: Callable[[rc.Record], float]
     width: int
@@ -46,17 +49,20 @@ def family(name: str) -> Family:
     from recombine.measures.tokens import exact_match
     from recombine.tasks import scan
 
+    values = partial(np.asarray, dtype=int)
     decoder = partial(Family, network=_decoder, score=exact_match, width=32, depth=2, batch=64, learning_rate=4e-3)
-    student = partial(Family, pairs=_active, network=_student, width=64, depth=2, batch=64, learning_rate=5e-3)
+    student = partial(
+        Family, pairs=_active, parts=_modules, network=_student, width=64, depth=2, batch=64, learning_rate=5e-3
+    )
     known = {
         "bumps": lambda: Family(
-            _bumps, _grid, _pixels, rc.peak_accuracy, 64, 2, 1000, 32, 3e-3, worlds=False, categories=False
+            _bumps, _grid, _axes, _pixels, rc.peak_accuracy, 64, 2, 1000, 32, 3e-3, worlds=False, categories=False
         ),
         "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=1200, categories=False),
         "preferences": lambda: student(_preferences, score=rc.step_accuracy, steps=1000, fits=0.8),
-        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), steps=1000),
-        "programmes": lambda: decoder(_programmes, coverage.neighbours, steps=800, worlds=False),
-        "scan": lambda: decoder(_scan, scan.pairs, steps=800, worlds=False),
+        "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), lambda z: z[:, 2:], steps=500),
+        "programmes": lambda: decoder(_programmes, coverage.neighbours, values, steps=800, worlds=False),
+        "scan": lambda: decoder(_scan, scan.pairs, scan.parts, steps=800, worlds=False),
     }
     check(name)
     return known[name]()
@@ -96,7 +102,7 @@ def _scan(seed: int, worlds: int, tiny: bool) -> rc.Task:
     from recombine.tasks import scan
 
     rows = scan.combinations()
-    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 6).train])
+    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 8).train])
 
 
 @cache
@@ -143,6 +149,16 @@ def _grid(z: np.ndarray) -> np.ndarray:
     return (z[:, :1] * (z.max() + 1) + z[:, 1:]).astype(int)
 
 
+def _axes(z: np.ndarray) -> np.ndarray:
+    """x, and y as other numbers."""
+    return z + np.array([0, int(z.max()) + 1])
+
+
+def _modules(z: np.ndarray) -> np.ndarray:
+    """The modules that are active."""
+    return np.where(z[:, 1:] > 0, np.arange(z.shape[1] - 1), rc.ABSENT)
+
+
 def _active(z: np.ndarray) -> np.ndarray:
     """Every two modules that are active together."""
     first, second = np.triu_indices(z.shape[1] - 1, 1)
@@ -156,16 +172,22 @@ def mine(name: str, task: rc.Task, seed: int) -> np.ndarray:
 
 
 def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Which rows of a seed have none of the pairs that are withheld by lot, and which have one; then the coverage."""
-    own, nodes = mine(name, task, seed), family(name).pairs(task.combinations)
+    """Which rows of a seed have none of the pairs that are withheld by lot, and which have one; then the coverage.
+
+    Lots are drawn anew until training has every single part: what is asked is a new pair of known parts.
+    """
+    own, one = mine(name, task, seed), family(name)
+    nodes, parts = one.pairs(task.combinations), one.parts(task.combinations)
     every = np.unique(nodes[own])
     every = every[every != rc.ABSENT]
     count = max(1, round(withheld * len(every)))
     if count >= len(every):
         raise rc.UserError(f"{name}: withholding {withheld:g} of {len(every)} pairs leaves no pair covered")
-    out = np.isin(nodes, rng.permutation(every)[:count]).any(axis=1)
-    share = coverage.covered(nodes[own], (own & ~out)[own])
-    return own & ~out, own & out, np.asarray(share)
+    for _ in range(TRIES):
+        out = np.isin(nodes, rng.permutation(every)[:count]).any(axis=1)
+        if coverage.covered(parts[own], ~out[own]) == 1:
+            return own & ~out, own & out, np.asarray(coverage.covered(nodes[own], ~out[own]))
+    raise rc.UserError(f"{name}: in {TRIES} lots, withholding {withheld:g} of the pairs always left a part untrained")
 
 
 def said(name: str, y: np.ndarray, answers: int) -> np.ndarray:
