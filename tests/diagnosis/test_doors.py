@@ -28,7 +28,7 @@ def composing(x):
     return left * right, {"z_first": jnp.concatenate([left, right]), "a_second": left * right}
 
 
-def same(one: rc.Record, other) -> bool:
+def same(one, other) -> bool:
     return np.allclose(one, other)
 
 

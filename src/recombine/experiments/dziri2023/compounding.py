@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Settings(programmes.Programmes):
     withheld: float = 0.2
     """share of the endings of three and of four inputs that no trained row has"""
-    steps: int = 1500
+    steps: int = 3000
     """updates of each network"""
 
     def __post_init__(self) -> None:

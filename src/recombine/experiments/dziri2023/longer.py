@@ -26,7 +26,7 @@ KINDS = (PLAIN, COUPLED, NOWHERE, LEARNED, LOOPED)
 class Settings(programmes.Programmes):
     kinds: tuple[str, ...] = (PLAIN, COUPLED)
     """how networks are told where a token stands; "looped" is plain, with one layer as often as there are layers"""
-    steps: int = 1500
+    steps: int = 3000
     """updates of each network"""
 
     def __post_init__(self) -> None:
