@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+import json
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -316,3 +317,10 @@ def test_a_student_fits_from_an_r2_of_ninety_percent_on():
     assert fits[0] == 1
     assert fits[1] == 0
     assert np.isnan(fits[2])
+
+
+def test_stored_settings_of_pairs_are_read_as_they_were(tmp_path):
+    facts = {"tier": "laptop", "settings": asdict(data.LAPTOP)}
+    (tmp_path / "settings.json").write_text(json.dumps(facts))
+    pd.DataFrame([{"system": "network", "seed": 0}]).to_parquet(tmp_path / "table.parquet")
+    assert engine.load(catalogue.find("redhardt2025/data"), tmp_path)[1] == data.LAPTOP

@@ -215,12 +215,17 @@ def load(experiment: Experiment, folder: Path) -> tuple[str, Any, pd.DataFrame]:
     try:
         known = {f.name for f in fields(experiment.module.Settings)}
         stored = {OLD_SETTINGS.get(name, name): value for name, value in facts["settings"].items()}
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k in known}
+        values = {name: _frozen(value) for name, value in stored.items() if name in known}
         tier, settings = str(facts["tier"]), experiment.module.Settings(**values)
         experiment.settings(tier)
     except (TypeError, KeyError, AttributeError) as error:
         raise UserError(f"{folder} was made by another version of {experiment.name}: {error}") from error
     return tier, settings, tables.modern(store.read_table(folder / "table.parquet"))
+
+
+def _frozen(value: Any) -> Any:
+    """What settings were before they were written as JSON: lists are tuples, also within each other."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def code_changes(experiment: Experiment, folder: Path) -> list[str] | None:
