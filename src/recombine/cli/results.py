@@ -210,7 +210,7 @@ def load(experiment: catalogue.Experiment, folder: Path) -> tuple[str, Any, pd.D
 def _alike(value: Any, usual: Any) -> bool:
     """Whether a value from JSON can stand for one of the tier's, by its type."""
     if isinstance(usual, tuple):
-        kinds = (int, float, str, list if tuple in map(type, usual) else str)
+        kinds = (int, float, str, str if usual and tuple not in map(type, usual) else list)
         return isinstance(value, list) and all(isinstance(v, kinds) for v in value)
     if isinstance(usual, bool | str | int):
         return type(value) is type(usual)
