@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,11 @@ def compiled_once() -> None:
     from recombine.engine import prepare
 
     prepare(device="cpu", cache=CACHE)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_programs() -> Iterator[None]:
+    yield
+    from recombine.engine import machine
+
+    machine.forget_programs()

@@ -371,3 +371,12 @@ def test_what_a_study_gets_wrong_is_said_at_its_first_cell(tmp_path, old, new, s
     (tmp_path / "mine.py").write_text(SOURCE.replace(old, new, 1))
     with pytest.raises(rc.UserError, match=said):
         go(catalogue.find(str(tmp_path / "mine.py")), tmp_path)
+
+
+def test_programs_are_let_go_of_where_they_map_much_memory(tmp_path):
+    from recombine.engine import machine
+
+    (tmp_path / "maps").write_text("a\n" * 11)
+    assert machine.forget_programs(most=10, maps=tmp_path / "maps")
+    assert not machine.forget_programs(most=11, maps=tmp_path / "maps")
+    assert not machine.forget_programs(maps=tmp_path / "absent")

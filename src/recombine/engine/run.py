@@ -99,6 +99,7 @@ def execute(order: RunRequest, monitor: Monitor, flight: Flight | None = None) -
         verdicts = conclude(order.experiment, order.tier, table, order.folder)
         plot(order.experiment, order.settings, table, order.folder, verdicts, tier=order.tier)
         spent = sum(facts["seconds"] for facts in made)
+        machine.forget_programs()
         return Result(order.folder, table, verdicts, spent)
 
 
