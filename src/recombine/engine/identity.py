@@ -85,7 +85,6 @@ def _stamp(beside: Path) -> int:
 
 @cache
 def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[str, str], ...]:
-    del stamp
     start = _source(_dotted(path), path)
     reached: dict[str, tuple[Source, set[int]]] = {}
     waiting = [(start, root) for root in roots]
@@ -98,7 +97,7 @@ def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[s
         statements = _statements(source, name)
         reached.setdefault(source.name, (source, set()))[1].update(id(s) for s in statements)
         for statement in statements:
-            for other in _uses(source, statement):
+            for other in _uses(source.name, source.path, statement, stamp):
                 if (other[0].name, other[1]) not in seen:
                     seen.add((other[0].name, other[1]))
                     waiting.append(other)
@@ -204,15 +203,18 @@ def _bound(tree: ast.AST, module: str, path: Path) -> dict[str, list[tuple[str, 
     return found
 
 
-def _uses(source: Source, statement: ast.stmt) -> Iterator[tuple[Source, str]]:
-    """The definitions, here and in other modules of ours, that a statement names."""
-    own = _bound(statement, source.name, source.path)
+@cache
+def _uses(module: str, path: Path, statement: ast.stmt, stamp: int) -> list[tuple[Source, str]]:
+    """The definitions, here and in other modules of ours, that a statement of a module names; once for all files."""
+    del stamp
+    source, own, found = _source(module, path), _bound(statement, module, path), []
     chains = [*_chains(statement), *([_WHOLE] for _ in own.get(_WHOLE, ())), [_WHOLE]]
     for chain in chains:
-        for module, name in [*source.imports.get(chain[0], ()), *own.get(chain[0], ())]:
-            yield from _resolved(module, ([name] if name else []) + chain[1:], source.path.parent)
+        for other, name in [*source.imports.get(chain[0], ()), *own.get(chain[0], ())]:
+            found.extend(_resolved(other, ([name] if name else []) + chain[1:], path.parent))
         if chain[0] in source.defined:
-            yield source, chain[0]
+            found.append((source, chain[0]))
+    return found
 
 
 @cache

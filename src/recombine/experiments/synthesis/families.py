@@ -184,7 +184,7 @@ def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.G
     if count >= len(every):
         raise rc.UserError(f"{name}: withholding {withheld:g} of {len(every)} pairs leaves no pair covered")
     for _ in range(TRIES):
-        out: np.ndarray = np.any(np.isin(nodes, rng.permutation(every)[:count]), axis=1)
+        out = np.any(np.isin(nodes, rng.permutation(every)[:count]), axis=1)
         if coverage.covered(parts[own], ~out[own]) == 1:
             return own & ~out, own & out, np.asarray(coverage.covered(nodes[own], ~out[own]))
     raise rc.UserError(f"{name}: in {TRIES} lots, withholding {withheld:g} of the pairs always left a part untrained")
