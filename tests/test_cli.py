@@ -58,7 +58,7 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["table", "liang2025/stripes", "--out", str(RESULTS), "--columns", "mse_hol"], "did you mean 'mse_hole'"),
         (["table", "liang2025/stripes", "--out", str(RESULTS), "--name", "lap"], "did you mean 'laptop'"),
         (["compare", "mine", "laptop"], "recombine compare NAME RUN RUN"),
-        (["compare", "liang2025/stripes", "laptop", "gup", "--out", str(RESULTS)], "did you mean 'gpu'"),
+        (["compare", "liang2025/failure", "laptop", "gup", "--out", str(RESULTS)], "did you mean 'gpu'"),
         (["verify", "--out", "/nowhere"], "recombine run liang2025/rotation --out /nowhere"),
         (["curve", "liang2025/rotation", "--out", str(RESULTS)], "has protocol variants"),
         (["list", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
@@ -134,8 +134,9 @@ def test_help_and_list_answer_at_once_and_without_jax(words):
         start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
         best = min(best, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start)
-    # 0.5 s of computing on an idle machine, and 1 s where code is read to mark what is stale; slower cores count
-    assert best < 2.5
+    # 0.5 s of computing on a fast idle machine, and 1.5 s where the code of 50 experiments is read to mark what is
+    # stale; slower and busier cores count
+    assert best < 6
 
 
 def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):

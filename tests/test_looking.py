@@ -34,7 +34,7 @@ def test_a_quick_run_has_one_word_and_one_number_everywhere(tmp_path, capsys):
 
 
 def test_a_table_shows_its_columns_by_condition(capsys):
-    out = ["--out", str(RESULTS), "--tier", "gpu"]
+    out = ["--out", str(RESULTS), "--tier", "laptop"]
     assert cli.main(["table", "liang2025/stripes", "--columns", "accuracy0_interior", *out]) == 0
     said = capsys.readouterr().out
     assert re.search(r"\n +n   accuracy0_interior\n", said)
@@ -50,10 +50,10 @@ def test_a_table_shows_its_columns_by_condition(capsys):
 
 
 def test_two_results_stand_side_by_side(capsys):
-    stripes_, failure = RESULTS / "liang2025" / "stripes", RESULTS / "liang2025" / "failure"
+    failure, positions = RESULTS / "liang2025" / "failure", RESULTS / "liang2025" / "positions"
     for words in (
-        [str(stripes_ / "laptop"), str(stripes_ / "gpu")],
-        ["liang2025/stripes", "laptop", "gpu", "--out", str(RESULTS)],
+        [str(failure / "laptop"), str(failure / "gpu")],
+        ["liang2025/failure", "laptop", "gpu", "--out", str(RESULTS)],
     ):
         assert cli.main(["compare", *words]) == 0
         said = capsys.readouterr().out
@@ -61,8 +61,8 @@ def test_two_results_stand_side_by_side(capsys):
         assert "holds" in said
         assert re.search(r"claim +┃ laptop +┃ gpu", said)
     for bad in (
-        [str(stripes_ / "gpu")],
-        [str(stripes_ / "gpu"), str(failure / "gpu")],
+        [str(failure / "gpu")],
+        [str(failure / "gpu"), str(positions / "gpu")],
         ["/nowhere", str(failure / "gpu")],
     ):
         assert cli.main(["compare", *bad]) == 2

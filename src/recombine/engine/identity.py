@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -80,7 +81,9 @@ def code_version(module: Any, roots: tuple[str, ...] = ROWS) -> str:
 
 def _stamp(beside: Path) -> int:
     """Changes when a file of ours does, or one beside the experiment, within a process too."""
-    return hash(tuple(file.stat().st_mtime_ns for place in (_ROOT, beside) for file in sorted(place.rglob("*.py"))))
+    places = [str(_ROOT)] if beside.is_relative_to(_ROOT) else [str(_ROOT), str(beside)]
+    walked = ((folder, name) for place in places for folder, _, names in os.walk(place) for name in names)
+    return hash(tuple(os.stat(os.path.join(*file)).st_mtime_ns for file in walked if file[1].endswith(".py")))
 
 
 @cache
