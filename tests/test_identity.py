@@ -80,7 +80,7 @@ def test_an_edit_of_any_file_of_the_closure_moves_the_hash_and_no_other_edit_doe
 @pytest.mark.parametrize(
     ("name", "file", "old", "new"),
     [
-        ("kumar2025/fracture", "experiments/pictures/moments.py", "LADDER = (0.24,", "LADDER = (0.25,"),
+        ("do2026/wiring", "experiments/pictures/moments.py", "COARSE, DRAWN = 0.24,", "COARSE, DRAWN = 0.25,"),
         ("kumar2025/fracture", "experiments/pictures/figures.py", "THUMB = 16", "THUMB = 4"),
         ("liang2025/stripes", "measures/peak.py", "<= tolerance", "< tolerance"),
     ],
