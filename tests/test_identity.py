@@ -81,6 +81,7 @@ def test_an_edit_of_any_file_of_the_closure_moves_the_hash_and_no_other_edit_doe
 @pytest.mark.parametrize(
     ("name", "file", "old", "new"),
     [
+        ("do2026/depth", "experiments/pictures/moments.py", "COARSE, DRAWN = 0.24,", "COARSE, DRAWN = 0.25,"),
         ("kumar2025/fracture", "experiments/pictures/figures.py", "THUMB = 16", "THUMB = 4"),
         ("liang2025/stripes", "measures/peak.py", "<= tolerance", "< tolerance"),
     ],
