@@ -50,7 +50,6 @@ def edited(monkeypatch):
         if text is not None or path != Path():
             texts[path] = text if text is not None else ast.unparse(OneMore().visit(ast.parse(path.read_text())))
         identity._code_files.cache_clear()
-        identity._uses.cache_clear()
 
     def source(name: str, path: Path) -> identity.Source:
         if path not in texts:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -81,13 +80,12 @@ def code_version(module: Any, roots: tuple[str, ...] = ROWS) -> str:
 
 def _stamp(beside: Path) -> int:
     """Changes when a file of ours does, or one beside the experiment, within a process too."""
-    places = [str(_ROOT)] if beside.is_relative_to(_ROOT) else [str(_ROOT), str(beside)]
-    walked = ((folder, name) for place in places for folder, _, names in os.walk(place) for name in names)
-    return hash(tuple(os.stat(os.path.join(*file)).st_mtime_ns for file in walked if file[1].endswith(".py")))
+    return hash(tuple(file.stat().st_mtime_ns for place in (_ROOT, beside) for file in sorted(place.rglob("*.py"))))
 
 
 @cache
 def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[str, str], ...]:
+    del stamp
     start = _source(_dotted(path), path)
     reached: dict[str, tuple[Source, set[int]]] = {}
     waiting = [(start, root) for root in roots]
@@ -100,7 +98,7 @@ def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[s
         statements = _statements(source, name)
         reached.setdefault(source.name, (source, set()))[1].update(id(s) for s in statements)
         for statement in statements:
-            for other in _uses(source.name, source.path, statement, stamp):
+            for other in _uses(source, statement):
                 if (other[0].name, other[1]) not in seen:
                     seen.add((other[0].name, other[1]))
                     waiting.append(other)
@@ -206,18 +204,15 @@ def _bound(tree: ast.AST, module: str, path: Path) -> dict[str, list[tuple[str, 
     return found
 
 
-@cache
-def _uses(module: str, path: Path, statement: ast.stmt, stamp: int) -> list[tuple[Source, str]]:
-    """The definitions, here and in other modules of ours, that a statement of a module names; once for all files."""
-    del stamp
-    source, own, found = _source(module, path), _bound(statement, module, path), []
+def _uses(source: Source, statement: ast.stmt) -> Iterator[tuple[Source, str]]:
+    """The definitions, here and in other modules of ours, that a statement names."""
+    own = _bound(statement, source.name, source.path)
     chains = [*_chains(statement), *([_WHOLE] for _ in own.get(_WHOLE, ())), [_WHOLE]]
     for chain in chains:
-        for other, name in [*source.imports.get(chain[0], ()), *own.get(chain[0], ())]:
-            found.extend(_resolved(other, ([name] if name else []) + chain[1:], path.parent))
+        for module, name in [*source.imports.get(chain[0], ()), *own.get(chain[0], ())]:
+            yield from _resolved(module, ([name] if name else []) + chain[1:], source.path.parent)
         if chain[0] in source.defined:
-            found.append((source, chain[0]))
-    return found
+            yield source, chain[0]
 
 
 @cache
