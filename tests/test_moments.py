@@ -124,9 +124,26 @@ def test_equal_networks_fail_and_closer_ones_hold():
     assert rc.judge(every, claim(**several)).verdict == "holds"
 
 
+def test_kinds_whose_errors_do_not_overlap_cannot_be_compared_at_equal_error():
+    rng = np.random.default_rng(1)
+    far, near, wide = (
+        rows(name, 0.4, log_mse=at + 0.1 * rng.standard_normal(8))
+        for name, at in (("far", -1.5), ("near", -3.0), ("wide", -2.9))
+    )
+    every = table(rows("dense", 1.0, log_mse=-3.0 + 0.1 * rng.standard_normal(8)), far, near, wide)
+    assert closeness.overlap(every, ("far", "dense"), "face") == 0
+    assert closeness.overlap(every, ("near", "dense"), "face") > 0.5
+    assert rc.judge(every, closer("near", "dense")).verdict == "holds"
+    verdict = rc.judge(every, closer("far", "dense"))
+    assert verdict.verdict == "undecided"
+    assert "errors do not overlap" in str(verdict)
+    at_the_end = closer("far", "dense", moments=(closeness.END,))
+    assert rc.judge(every, at_the_end).verdict == "holds", "nothing is adjusted there"
+
+
 def test_kinds_that_differ_only_through_error_are_equal_once_adjusted():
     rng = np.random.default_rng(0)
-    errors = {kind: mean + 0.3 * rng.standard_normal(40) for kind, mean in (("dense", -4), ("a", -2), ("b", -3))}
+    errors = {kind: mean + 0.6 * rng.standard_normal(40) for kind, mean in (("dense", -4), ("a", -2), ("b", -3))}
     scores = {kind: 0.2 - 0.2 * e for kind, e in errors.items()}
     every = table(*(rows(k, scores[k], maps=scores[k], seeds=40, log_mse=errors[k]) for k in errors))
     effect = closer("a", "b").effect(every).mean()

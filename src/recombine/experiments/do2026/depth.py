@@ -133,7 +133,7 @@ def silently(table: pd.DataFrame) -> pd.DataFrame:
     """By seed, 1 if a network of a wrong depth or connectivity renders the picture: a column for each and picture."""
     import pandas as pd
 
-    wrong = {"dense": OWN_DENSE, "-4 layers": kind(SHARE, -4), "+4 layers": kind(SHARE, 4)}
+    wrong = {"dense": OWN_DENSE} | {f"{n:+d} layers, {way}": kind(way, n) for way in (SHARE, COUNT) for n in (-4, 4)}
     every = [(name, one, p) for name, one in wrong.items() for p in moments.pictures(table, one)]
     return pd.DataFrame({f"{name}, {p}": moments.attained(table, one, p) for name, one, p in every})
 
@@ -170,9 +170,9 @@ CLAIMS = (
         **against(COUNT, -1, 1),
     ),
     claim(
-        "at the target's depth the right connectivity is needed as well",
+        "at the target's depth pruned networks are closer to the designed one than dense ones",
         "At the designed network's own depth, pruned networks are closer to it than dense ones.",
-        "abstract: both the depth and the connectivity are needed",
+        "abstract: both the depth and the connectivity are needed; SP stands for the right connectivity",
         **closeness.closer(OWN, OWN_DENSE, dense=OWN_DENSE),
     ),
     claim(
@@ -186,11 +186,14 @@ CLAIMS = (
         over="kinds and pictures",
         unit=f"share of networks whose error falls to {moments.DRAWN:.0%} of the picture's variance",
     ),
-    claim(
-        "the target's depth reaches the picture more often than a shallower one",
-        "More pruned networks of the designed network's own depth render the picture than of four layers fewer.",
-        "figure 3, where shallower networks fail; ours as an outcome of its own",
-        **moments.reaches(OWN, kind(SHARE, -4)),
+    *(
+        claim(
+            f"the target's depth reaches the picture more often than a shallower one, {way}",
+            "More pruned networks of the designed network's own depth render the picture than of four layers fewer.",
+            "figure 3, where shallower networks fail; ours as an outcome of its own",
+            **moments.reaches(OWN, kind(way, -4)),
+        )
+        for way in (SHARE, COUNT)
     ),
 )
 

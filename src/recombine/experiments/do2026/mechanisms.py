@@ -130,7 +130,7 @@ def above_sp(measure: str, words: str) -> dict[str, Any]:
         return columns
 
     def unsettled(table: pd.DataFrame) -> closeness.Reasons:
-        found = {words: closeness.reasons(table, (kind, SP), None) for kind, words in RIVALS.items()}
+        found = {words: closeness.reasons(table, (kind, SP), None, closeness.BOTH) for kind, words in RIVALS.items()}
         return {f"{rival}, {picture}": why for rival, one in found.items() for picture, why in one.items()}
 
     effect, fits = (by_kind(RIVALS, every(take)) for take in (closeness.compared, closeness.fitted))

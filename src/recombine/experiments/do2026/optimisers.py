@@ -204,9 +204,9 @@ CLAIMS = (
     ),
     *(
         claim(
-            f"two rounds of SP with {name} bring networks closer to the designed one (the paper)",
+            f"two rounds of SP with {name} bring networks closer to the designed one (our reading)",
             f"Trained by {name}, networks after two rounds of SP by units are closer to the designed one than dense.",
-            f"figures {figure}",
+            f"figures {figure}, whose captions name no direction",
             **closeness.closer(of(name, SECOND), of(name, DENSE), dense=of(name, DENSE)),
         )
         for name, figure in zip(NAMES, ("18 and 21", "19 and 22", "20 and 23"), strict=True)

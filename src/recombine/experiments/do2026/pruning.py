@@ -18,8 +18,8 @@ from recombine.experiments.do2026.prunings import (
     LINKS,
     METHODS,
     NARROW,
-    PAPERS,
     RANDOM,
+    RIVALS,
     SIMILAR,
     TAYLOR,
     TICKET,
@@ -140,9 +140,9 @@ def controls(settings: Settings) -> list[dict]:
 
 
 def against(first: str, number: int) -> dict[str, str]:
-    """The paper's rivals of a method after a round: as methods, or of a mask, as masks."""
+    """The rivals of a method after a round: as methods, or of a mask, as masks."""
     name = mask if first.startswith("mask") else str
-    return {rival: after(name(rival), number) for rival in PAPERS}
+    return {rival: after(name(rival), number) for rival in RIVALS}
 
 
 COMPARED = [(name, number) for name in (SIMILAR, LINKS) for number in (1, 2)]
@@ -162,7 +162,9 @@ def beats(first: str, number: int) -> rc.Claim:
     return rc.Claim(
         f"{first} beats the other {'masks' if first.startswith('mask') else 'prunings'}, round {number}",
         SAYS[first],
-        "abstract; figures 30-34 and 35" if number == 1 else "figures 14-15, 31 and 36",
+        "abstract; figures 30 and 32-37 (random pruning is ours)"
+        if number == 1
+        else "figures 31 and 36, which have the lottery ticket alone; the other rivals at this size are ours",
         controls=moments.CONTROLS,
         **closeness.each_closer(after(first, number), against(first, number), dense=DENSE),
     )
@@ -192,7 +194,7 @@ CLAIMS = (
         rc.Claim(
             f"SP by units brings networks closer to the designed one, round {number}",
             "After pruning similar units and retraining, networks are closer to the designed one than dense ones are.",
-            "figures 14-17, 30 and 35",
+            "figures 30 and 35" if number == 1 else "figures 14-15",
             controls=moments.CONTROLS,
             **closeness.closer(after(SIMILAR, number), DENSE, dense=DENSE),
         )
@@ -206,7 +208,7 @@ CLAIMS = (
         **closeness.closer(after(SIMILAR, 1), after(NARROW, 1), dense=DENSE),
     ),
     rc.Claim(
-        "SP makes unit maps more orthogonal at equal width",
+        "SP makes unit maps more orthogonal than in dense networks and in others of its width",
         "After SP by units, maps of one layer correlate less than in the dense network, in a dense network as small,"
         " and in one from which LLM-Pruner took as many units.",
         "figure 8; the controls of equal width are ours",

@@ -10,8 +10,8 @@ import numpy as np
 SIMILAR, LINKS = "SP (units)", "SP (links)"
 TICKET, WANDA, TAYLOR, RANDOM = "lottery ticket", "Wanda", "LLM-Pruner", "random"
 NARROW, DENSE = "dense and narrow", "dense"
-PAPERS = (TICKET, WANDA, TAYLOR, RANDOM)
-"""What the paper compares similarity-based pruning with."""
+RIVALS = (TICKET, WANDA, TAYLOR, RANDOM)
+"""What similarity-based pruning is compared with: the paper's three, and pruning at random, which is ours."""
 
 
 class Case(NamedTuple):

@@ -185,7 +185,7 @@ def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
 
 CLAIMS = (
     claim(
-        "networks whose compositional wirings are rarer by count have fewer pure units",
+        "training adds fewer pure units where compositional wirings are rarer by count",
         "Over widths and depths, training adds fewer pure units where compositional wirings are rarer by count.",
         COUNT,
         effect=by_target(follows("log_ratio")),
@@ -206,17 +206,17 @@ CLAIMS = (
         for rival, words in RIVALS.items()
     ),
     claim(
-        "wider networks have fewer pure units",
+        "training adds fewer pure units to wider networks",
         "At equal depth, training adds more pure units at the narrowest width that nine tenths learn at than at the"
         " widest.",
         COUNT,
         effect=by_target(narrowest),
         above=0.05,
-        unit="share of pure units that training adds, narrowest minus widest",
+        unit="share of pure units that training adds, narrowest minus widest learnt",
         fits=FITS,
     ),
     claim(
-        "beyond the target's own depth networks have fewer pure units",
+        "beyond the target's own depth training adds fewer pure units",
         "At equal width, training adds more pure units with as many layers as the target has steps than with the most.",
         f"{COUNT}: the sweet spot",
         effect=by_target(own_minus_deepest, steps=2),
@@ -225,7 +225,7 @@ CLAIMS = (
         fits=(by_target(half, steps=2),),
     ),
     claim(
-        "with fewer layers than steps the target is not learnt",
+        "with fewer layers than steps the target is learnt at fewer widths",
         "A target is learnt at more widths with as many layers as it has steps than with one layer less.",
         f"{COUNT}: the sweet spot",
         effect=by_target(own_minus_fewer, steps=2),
@@ -233,7 +233,7 @@ CLAIMS = (
         unit="share of widths at which the target is learnt",
     ),
     claim(
-        "targets of more primitives leave fewer pure units",
+        "training adds fewer pure units for targets of more primitives",
         "At equal width and depth, training adds more pure units for the fewest primitives than for the most.",
         "sensitivity to P, figure 9 (our counting)",
         effect=by_target(fewest_minus_most, parts=None),

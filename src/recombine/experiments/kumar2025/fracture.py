@@ -122,7 +122,9 @@ CLAIMS = (
     claim(
         "trained networks are more fractured than designed ones",
         "Single weights of a trained network make changes, and its units carry maps, that take at least a tenth more to"
-        " describe than those of the designed or evolved network that renders the same picture.",
+        " describe than those of the designed or evolved network that renders the same picture. By itself this says"
+        " little: the designed network in another basis may keep the margin too, and so may an untrained one. The next"
+        " two claims tell training from both.",
         "figure 1 of do2026; the claim of kumar2025",
         **closeness.larger(TRAINED, DESIGNED),
     ),
@@ -143,14 +145,16 @@ CLAIMS = (
     claim(
         "changes of trained networks look less compositional to a fitted judge, changes of equal effect",
         "Of changes that alter the picture equally much, a larger share looks compositional in the designed network."
-        " The judge reads smoothness: most changes of an untrained network look so as well.",
+        " The judge reads smoothness: most changes of an untrained network look so as well. It judges the networks that"
+        " set its scale, so that about a tenth of their changes pass, whatever they are.",
         "figure 1 of do2026, whose score is a yes or no; ours is a classifier fitted on evolved networks. Secondary",
         **yes("yes_matched"),
     ),
     claim(
         "changes of trained networks look less compositional to a fitted judge, changes of one size",
         "Of changes of every weight by the same amount, a larger share looks compositional in the designed network."
-        " The judge reads smoothness: more changes of an untrained network look so than of the designed one.",
+        " The judge reads smoothness: more changes of an untrained network look so than of the designed one. It judges"
+        " the networks that set its scale, so that about a tenth of their changes pass.",
         "figure 1 of do2026, as above. Secondary",
         **yes("yes_fixed"),
     ),

@@ -3,8 +3,9 @@
 The scale is C = 1 - |x - designed| / (dense - designed): 0 for dense networks, 1 for the designed one, and less on
 either side of it. What is primary is the end of training. Since errors differ and scores go with errors, the same is
 judged again adjusted for error: less slope * (difference of log10 error), with the slope over networks of one kind.
-A picture's verdict needs both scores, as they are and adjusted, to agree, and both kinds to render the picture. R may
-decide only where R over the networks' own pictures does not say the opposite.
+A picture's verdict needs both scores, as they are and adjusted, to agree, and both kinds to render the picture with
+errors that overlap: an adjustment beyond the errors seen is a guess. R may decide only where R over the networks' own
+pictures does not say the opposite.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ MARGIN = 0.10
 """The least difference on the scale C."""
 RENDERED = 0.1
 """The share of a picture's variance that the median network of a kind may leave, if the kind renders the picture."""
+OVERLAP = 0.1
+"""The least share of networks of two kinds whose error lies in the range of the other kind, if it is adjusted for."""
 END, ADJUSTED = "at the end", "adjusted for error"
 BOTH = (END, ADJUSTED)
 UNIT = "C (0: dense network, 1: designed network)"
@@ -93,6 +96,14 @@ def unrendered(table: pd.DataFrame, kinds: Sequence[str], picture: str) -> list[
     return [kind for kind in kinds if of(table, kind, picture)["share_left"].median() >= RENDERED]
 
 
+def overlap(table: pd.DataFrame, pair: tuple[str, str], picture: str) -> float:
+    """The share of the living networks of two kinds whose error lies in the range of the other kind's errors."""
+    rows = [of(table, kind, picture) for kind in pair]
+    one, other = (each["log_mse"][alive(each) == 1].dropna() for each in rows)
+    inside = [a.between(b.min(), b.max()) for a, b in ((one, other), (other, one))]
+    return float(np.concatenate(inside).mean()) if len(one) and len(other) else 0.0
+
+
 def opposed(table: pd.DataFrame, pair: tuple[str, str], picture: str, scale: Scale) -> bool:
     """Whether R over the target and R over the own picture have effects of opposite signs, both beyond chance."""
     if "r_own" not in table:
@@ -106,12 +117,15 @@ def opposed(table: pd.DataFrame, pair: tuple[str, str], picture: str, scale: Sca
     return signs[0] * signs[1] < 0
 
 
-def reasons(table: pd.DataFrame, pair: tuple[str, str], scale: Scale | None) -> Reasons:
-    """By picture, why it cannot be decided: a kind does not render it, or both kinds of R contradict each other."""
+def reasons(table: pd.DataFrame, pair: tuple[str, str], scale: Scale | None, moments: Sequence[str]) -> Reasons:
+    """By picture, why it cannot be decided: a kind does not render it, errors do not overlap, or both kinds of R
+    contradict each other."""
     found: Reasons = {}
     for picture in pictures(table, *pair):
         if missing := unrendered(table, pair, picture):
             found[picture] = "undecided", f"not rendered by {' and '.join(dict.fromkeys(missing))}"
+        elif ADJUSTED in moments and overlap(table, pair, picture) < OVERLAP:
+            found[picture] = "undecided", "errors do not overlap"
         elif scale and opposed(table, pair, picture, scale):
             found[picture] = "mixed", "R over the own picture says the opposite"
     return found
@@ -136,7 +150,7 @@ def against(pair: tuple[str, str], scale: Scale, moments: Sequence[str] = BOTH, 
     return {
         "effect": lambda table: every(table, compared),
         "fits": (lambda table: every(table, fitted),),
-        "unsettled": lambda table: reasons(table, pair, scale if signed else None),
+        "unsettled": lambda table: reasons(table, pair, scale if signed else None, moments),
         "over": "pictures",
         "agree": True,
     }
