@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recombine.experiments.pictures import figures
+from recombine.experiments.pictures import figures, moments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +27,20 @@ def figure(settings: Any, table: pd.DataFrame):
     parts: Any = picture.subfigures(2, 1, height_ratios=(1, 2))
     scores(parts[0].subplots(1, 4), rows)
     places = parts[1].subplots(2, 2, width_ratios=(1.4, 1))
-    first = sorted(rows["goal"].unique())[0]
+    first = shown(rows)
     for (maps, strip), kind in zip(places, (DESIGNED, TRAINED), strict=True):
         seen = rows[(rows["goal"] == first) & (rows["kind"] == kind)].reindex(columns=["maps", "strip"]).dropna()
         for _, one in seen.iterrows():
             figures.show_maps(maps, one["maps"], f"{kind}: what each unit renders ({first})")
             figures.show_strip(strip, one["strip"], f"{kind}: four weights, changed")
     return picture
+
+
+def shown(rows: pd.DataFrame) -> str:
+    """The first picture whose trained network to show is alive."""
+    kept = rows.reindex(columns=[*rows, *({"maps"} - {*rows})])
+    trained = kept[(kept["kind"] == TRAINED) & kept["maps"].notna()]
+    return min({*trained[moments.alive(trained) == 1]["goal"]} or {*rows["goal"]})
 
 
 def scores(places: Any, rows: pd.DataFrame) -> None:
