@@ -176,7 +176,9 @@ def claim(name: str, says: str, source: str, **more: Any) -> rc.Claim:
 
 
 FIGURE_7 = "figure 7: mechanisms that bias training to the compositional basin (measures are ours)"
-ALIKE = " Untrained networks read nearly as dense ones do: the measure tells little of a basin that training found."
+ALIKE = (
+    " Networks at their initial weights read lowest of all: the measure tells little of a basin that training found."
+)
 CLAIMS = (
     claim(
         "relative moves of weights matter less to the designed network than to dense ones",
@@ -214,7 +216,8 @@ CLAIMS = (
     ),
     claim(
         "the bound on compounded interference says something of trained networks",
-        "By our reconstruction, interference that compounds over all layers is bounded below the range of features.",
+        "By our reconstruction, interference that compounds over all layers is bounded below the range of features. The"
+        " bound of the designed networks is far above that range as well.",
         "the abstract: interference bounds (our reconstruction)",
         effect=by_kind(KINDS, lambda t, kind, picture: {"": moments.of(t, kind, picture)["log_compounded"]}),
         fits=(by_kind(KINDS, living),),
