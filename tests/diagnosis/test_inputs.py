@@ -56,7 +56,9 @@ def test_without_new_combinations_it_cannot_tell_and_says_what_to_collect():
     two_halves = (Z[:, 0] < 2) == (Z[:, 1] < 2)
     parted = rc.diagnose({k: v[two_halves] for k, v in {**GOOD, "trained": np.ones(25, bool)}.items()})
     assert not parted.coverage.connected
-    assert "would link the 2 parts of your support and test" in str(parted)
+    said = str(parted).replace("\n  ", " ")
+    assert "link: train on this combination to link the 2 parts of what was seen (then all hang together)" in said
+    assert "collect: collect these 11 combinations and hold them out of training to test 100 % of the pairs" in said
     unmarked = rc.diagnose({**GOOD, "trained": None})
     assert "no example is marked as trained on" in unmarked.why
 
@@ -65,9 +67,14 @@ def test_what_to_collect_links_the_support_and_is_not_there_yet():
     two_halves = (Z[:, 0] < 2) == (Z[:, 1] < 2)
     found = rc.diagnose({k: v[two_halves] for k, v in {**GOOD, "trained": np.ones(25, bool)}.items()}).coverage
     there = {tuple(map(str, row)) for row in Z[two_halves].tolist()}
-    assert not there & set(found.collect)
-    assert found.links == 1
-    assert found.tests == 1  # twelve pairs are missing, and fourteen may be asked for
+    assert not there & {*found.link, *found.test}
+    assert not {*found.link} & {*found.test}  # what is trained on cannot test
+    assert (found.parts, len(found.link), found.parts_left) == (2, 1, 1)
+    assert found.tests == 1  # twelve pairs are missing, one is trained on, and fourteen may be asked for
+    many = np.stack([np.arange(40)] * 2, axis=1)
+    apart = rc.diagnose({"z": many, "trained": np.ones(40, bool), "y": np.arange(40.0), "y_hat": np.arange(40.0)})
+    assert (apart.coverage.parts, len(apart.coverage.link), apart.coverage.parts_left) == (40, 14, 26)
+    assert "26 parts would still be apart" in str(apart).replace("\n  ", " ")
 
 
 def test_a_layer_with_a_nan_is_left_out_and_named():
