@@ -58,7 +58,7 @@ def test_without_new_combinations_it_cannot_tell_and_says_what_to_collect():
     assert not parted.coverage.connected
     said = str(parted).replace("\n  ", " ")
     assert "link: train on this combination to link the 2 parts of what was seen (then all hang together)" in said
-    assert "collect: collect these 11 combinations and hold them out of training to test 100 % of the pairs" in said
+    assert "collect: these 11 combinations, held out of training, to test 100 % of the pairs" in said
     unmarked = rc.diagnose({**GOOD, "trained": None})
     assert "no example is marked as trained on" in unmarked.why
 

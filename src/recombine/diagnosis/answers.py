@@ -115,7 +115,7 @@ def _numbers(targets: np.ndarray, outputs: np.ndarray) -> Answers:
     if truth.shape[1] <= SCALED or any("scaled" in note for note in notes):
         middle, largest = truth.mean(axis=0, dtype=float), spread.max(initial=0.0)
         if largest <= 1e-12 * np.abs(middle).max(initial=0.0):  # nothing but rounding
-            return Answers(np.zeros(truth.shape), given - middle, False, float(truth.shape[1]), shape, tuple(notes))
+            return Answers(np.zeros(truth.shape), given - truth[0], False, float(truth.shape[1]), shape, tuple(notes))
         spread = np.where(spread > 1e-5 * largest, spread, largest)  # what hardly varies keeps the others' scale
         truth, given = (truth - middle) / spread, (given - middle) / spread
     else:
@@ -160,7 +160,7 @@ def _of_words(targets: np.ndarray, outputs: np.ndarray) -> Answers:
     said, answered = targets.astype(str), outputs.astype(str)
     if kinds[0] != kinds[1] and not np.isin(answered, said).any():
         raise UserError(
-            f"labels and answers share no label: labels are like {said.flat[0]!r}, answers like {answered.flat[0]!r}"
+            f"labels and answers share no label: labels are like {str(said.flat[0])!r}, answers like {str(answered.flat[0])!r}"
         )
     return _of_labels(said, answered)
 

@@ -12,7 +12,7 @@ from recombine.core import Split
 from recombine.diagnosis import collecting
 from recombine.diagnosis.evidence import Evidence
 
-MOST_CHOICES = 600
+MOST_CHOICES = 200
 """k-tuples are counted where at most so many choices of k factors exist; pairs are counted always."""
 
 

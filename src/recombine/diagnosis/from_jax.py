@@ -47,8 +47,6 @@ def from_jax(
     if encode is not None and values is None:
         raise UserError("data as a function of the factors needs factors that are numbers")
     x = np.asarray(values if encode is not None else as_array(data, "inputs"))
-    if not len(x):
-        raise UserError("there are 0 examples")
     if len(x) != len(read_factors(factors, names)[0].codes):
         raise UserError(f"inputs have {len(x)} examples, but the factors have other lengths")
     ask = _asked(_quiet(model), encode, output)
@@ -112,25 +110,28 @@ def _order(ask: Callable, x: np.ndarray) -> list[str]:
 
     def named(one: Any) -> Any:
         y, acts = ask(one)
+        if not hasattr(y, "dtype") and not isinstance(y, int | float):
+            said = "not an array; a function that makes a model takes no argument"
+            raise UserError(f"the model gave a {type(y).__name__}, {said}")
         names.extend(acts)
         return y
 
     try:
-        y = jax.eval_shape(named, x)
+        jax.eval_shape(named, x)
     except UserError:
         raise
     except Exception as error:
         raise UserError(_why_not(error, x)) from error
-    if not hasattr(y, "shape"):
-        raise UserError(
-            f"the model gave a {type(y).__name__}, not an array; a function that makes a model takes no argument"
-        )
     return names
 
 
 def _why_not(error: Exception, x: np.ndarray) -> str:
     """What a model raised, and what is known to cause it."""
+    from jax.errors import ConcretizationTypeError
+
     said = str(error).partition("\n")[0]
+    if isinstance(error, ConcretizationTypeError):
+        return f"the model looks at values of its input (an 'if', an index), which JAX cannot trace: {said}"
     if "Tracer" in f"{type(error).__name__} {said}":
         return (
             "the model is not made of JAX operations, so it cannot be asked here: give the PyTorch nn.Module itself,"

@@ -88,8 +88,9 @@ def _link(d: Diagnosis) -> list[str]:
 def _hold_out(d: Diagnosis) -> list[str]:
     c = d.coverage
     if c.test:
-        what = f"collect these {len(c.test)} combinations and hold them out of training"
-        share = f" to test {100 * c.tests:.0f} % of the pairs of values that the data lack" if c.tests else ""
+        n = len(c.test)
+        what = f"{'this combination' if n == 1 else f'these {n} combinations'}, held out of training"
+        share = f", to test {100 * c.tests:.0f} % of the pairs of values that the data lack" if c.tests else ""
         return [f"collect: {what}{share}: {_listed(c.test)}"]
     start = "every combination of these values is there"
     if c.new:
