@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from itertools import product
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.diagnosis.diagnosis import Diagnosis
-from recombine.diagnosis.report import page
+from recombine.diagnosis.diagnosis import Diagnosis, readable
+from recombine.diagnosis.layers import Layer
+from recombine.diagnosis.report import page, save
+from recombine.measures.gap import Interval
 
 Z = np.array(list(product(range(8), repeat=2)))
 SEEN = (Z[:, 0] + 2 * Z[:, 1]) % 8 < 5
@@ -51,7 +54,7 @@ def test_some_large_outputs_are_said_to_carry_the_error():
 class TestLost:
     """Colour and shape as words; `first` has both, `second` only the shape."""
 
-    codes = [table[part] for table, part in zip(RNG(2).normal(size=(2, 8, 6)), Z.T, strict=True)]
+    codes = np.stack([table[part] for table, part in zip(RNG(2).normal(size=(2, 8, 6)), Z.T, strict=True)])
     z = np.array([f"v{v}" for v in range(8)])[Z]
     rows = np.repeat(np.arange(64), 4)
 
@@ -93,15 +96,13 @@ class TestLost:
         y = np.concatenate(self.codes, axis=1)
         assert not self.diagnosed(y, RNG(5).normal(size=y.shape)).lost
 
-    def test_an_interval_around_the_bound_is_silent(self):
-        """The output keeps most of the colours: neither readable nor not."""
-        y = np.concatenate(self.codes, axis=1)
-        kept = SEEN | (RNG(6).random(64) < 0.75)
-        colour = np.where(kept[:, None], self.codes[0], self.codes[0][SEEN].mean(axis=0))
-        found = self.diagnosed(y, np.concatenate([colour, self.codes[1]], axis=1))
-        output = found.layers[-1].decodability["colour"]
-        assert output.low < 0.5 < output.high
-        assert not found.lost
+    def test_only_a_whole_interval_beside_the_bound_tells(self):
+        readings = {(0.454, 0.17, 0.74): None, (0.9, 0.8, 1.0): True, (0.1, -0.1, 0.3): False, (0.6, 0.45, 0.7): None}
+        for numbers, can in readings.items():
+            told = {"decodability": {"a": Interval(*numbers)}, "shuffled": {"a": -0.09}}
+            assert readable(Layer("output", 4, **told), "a") is can
+            assert readable(Layer("output", 4, few=True, **told), "a") is None
+        assert readable(Layer("output", 4), "a") is None
 
 
 def test_output_is_read_as_the_model_gave_it():
@@ -202,3 +203,15 @@ def test_many_factors_end_in_seconds(kind):
     assert time.process_time() - began < 60
     assert any("-tuples is not counted" in note for note in found.notes)
     assert set(found.coverage.tuples) >= {1, 2}
+
+
+def test_models_of_one_name_are_numbered_and_an_empty_list_is_refused(tmp_path):
+    y = product_target(3)
+    save([rc.diagnose(given(y, y)) for _ in range(3)], tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "numbers.json").read_text())
+    assert [model["name"] for model in told["models"]] == ["model (1)", "model (2)", "model (3)"]
+    with pytest.raises(rc.UserError, match="the list is empty"):
+        save([], tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(rc.UserError, match="name a folder"):
+        rc.diagnose(given(y, y)).save(tmp_path / "file")

@@ -151,17 +151,16 @@ def _unequal(spread: np.ndarray) -> list[str]:
 
 def _of_words(targets: np.ndarray, outputs: np.ndarray) -> Answers:
     """Labels as words, on one side at least."""
-    kinds = [a.dtype.kind not in "SUO" for a in (targets, outputs)]
-    if kinds[1] and outputs.dtype.kind == "f":
+    if outputs.dtype.kind == "f":
         raise UserError(
             f"targets are words, but outputs are numbers {outputs.shape}: give targets as whole numbers, the place of"
             " each label among the logits, or outputs as words"
         )
+    one_is_numbers = targets.dtype.kind not in "SUO" or outputs.dtype.kind not in "SUO"
     said, answered = targets.astype(str), outputs.astype(str)
-    if kinds[0] != kinds[1] and not np.isin(answered, said).any():
-        raise UserError(
-            f"labels and answers share no label: labels are like {str(said.flat[0])!r}, answers like {str(answered.flat[0])!r}"
-        )
+    if one_is_numbers and not np.isin(answered, said).any():
+        labels, answers = str(said.flat[0]), str(answered.flat[0])
+        raise UserError(f"labels and answers share no label: labels are like {labels!r}, answers like {answers!r}")
     return _of_labels(said, answered)
 
 

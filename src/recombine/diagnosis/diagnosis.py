@@ -82,11 +82,11 @@ class Diagnosis:
             return {}
         found = {}
         for name in self.evidence.names:
-            can = [_readable(layer, name) for layer in self.layers]
+            can = [readable(layer, name) for layer in self.layers]
             if True not in can or self.layers[-1].name != "output":
                 continue
             last = len(can) - 1 - can[::-1].index(True)
-            if last < len(can) - 1 and all(word is False for word in can[last + 1 :]) and _readable(self.target, name):
+            if last < len(can) - 1 and all(word is False for word in can[last + 1 :]) and readable(self.target, name):
                 found[name] = self.layers[last].name
         return found
 
@@ -151,7 +151,7 @@ def diagnosed(evidence: Evidence, name: str = "model") -> Diagnosis:
     return Diagnosis(name, evidence, b, ruling, told, covered, tuple(layers), tuple(notes), clock.seconds, target)
 
 
-def _readable(layer: Layer, factor: str) -> bool | None:
+def readable(layer: Layer, factor: str) -> bool | None:
     """Yes if the whole interval is above the bounds, no if all of it is below READ, else it cannot be told."""
     if factor not in layer.decodability or layer.few:
         return None
