@@ -62,12 +62,10 @@ class TestLost:
         names = {"colour": self.z[:, 0], "shape": self.z[:, 1]}
         both = np.concatenate(self.codes, axis=1)
         acts = {"acts/first": both, "acts/second": self.codes[1], **more}
-        whole = {"factors": names, "trained": SEEN, "y": target, "y_hat": answers, **acts}
         noise = lambda a: a[self.rows] + 0.01 * RNG(0).normal(size=(256, *a.shape[1:]))  # noqa: E731
-        return rc.diagnose(
-            {k: noise(v) if k.startswith(("acts", "y")) else v[self.rows] for k, v in whole.items() if k != "factors"},
-            factors={k: v[self.rows] for k, v in names.items()},
-        )
+        arrays = {k: noise(v) for k, v in {"y": target, "y_hat": answers, **acts}.items()}
+        factors = {k: v[self.rows] for k, v in names.items()}
+        return rc.diagnose(arrays, factors=factors, trained=SEEN[self.rows])
 
     def without_colour(self) -> np.ndarray:
         """The target with the colour of some other example wherever the combination is new."""
@@ -147,6 +145,7 @@ def test_what_to_train_on_is_failed_and_leaves_some_to_test():
     y = product_target(12)
     found = rc.diagnose(given(y, np.where(SEEN[:, None], y, 0.0)))
     next_ = found.train_on
+    assert next_ is not None
     assert next_.failed == (~SEEN).sum()
     assert len(next_.combinations) == min(14, next_.failed // 2) == len(set(next_.combinations))
     assert next_.steps_after <= next_.steps

@@ -123,7 +123,11 @@ def _of_models(options: DiagnoseOptions) -> Callable[[str], Diagnosis]:
     from recombine.diagnosis.doors import diagnose as door
 
     data = _data(options.data, ("x", "y", "factors", "trained"))
-    more = {"layers": options.layers or None, "output": _output(options.output), "names": data.get("names")}
+    more: dict[str, Any] = {
+        "layers": options.layers or None,
+        "output": _output(options.output),
+        "names": data.get("names"),
+    }
     more |= {"factors": data["factors"], "trained": data["trained"]}
 
     def ask(word: str) -> Diagnosis:

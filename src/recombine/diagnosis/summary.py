@@ -66,13 +66,11 @@ def advice(d: Diagnosis) -> list[str]:
         return [*_link(d), *_hold_out(d)]
     if (next_ := d.train_on) is None:
         return []
-    n = len(next_.combinations)
-    return [
-        *_link(d),
-        f"train on: {n} of the {next_.failed} new combinations that it fails, spread over them (the others are then"
-        f" {next_.steps_after:.2g} steps from a trained one on average, now {next_.steps:.2g}), and test on the others:"
-        f" {_listed(next_.combinations)}",
-    ]
+    n, apart = len(next_.combinations), ""
+    if next_.steps_after < 0.95 * next_.steps:
+        apart = f", whose mean distance to a trained one is then {next_.steps_after:.2g} steps ({next_.steps:.2g} now)"
+    said = f"{n} of the {next_.failed} new combinations that it fails, and test on the others{apart}"
+    return [*_link(d), f"train on: {said}; {_listed(d, next_.combinations)}"]
 
 
 def _link(d: Diagnosis) -> list[str]:
@@ -82,7 +80,7 @@ def _link(d: Diagnosis) -> list[str]:
     after = "all hang together" if c.parts_left == 1 else f"{c.parts_left} parts would still be apart"
     n = len(c.link)
     what = f"train on {'this combination' if n == 1 else f'these {n} combinations'} to link the {c.parts} parts"
-    return [f"link: {what} of what was seen (then {after}): {_listed(c.link)}"]
+    return [f"link: {what} of what was seen (then {after}); {_listed(d, c.link)}"]
 
 
 def _hold_out(d: Diagnosis) -> list[str]:
@@ -91,17 +89,18 @@ def _hold_out(d: Diagnosis) -> list[str]:
         n = len(c.test)
         what = f"{'this combination' if n == 1 else f'these {n} combinations'}, held out of training"
         share = f", to test {100 * c.tests:.0f} % of the pairs of values that the data lack" if c.tests else ""
-        return [f"collect: {what}{share}: {_listed(c.test)}"]
+        return [f"collect: {what}{share}; {_listed(d, c.test)}"]
     start = "every combination of these values is there"
     if c.new:
         return [f"collect: {start}, so train again with more of them held out, or add values; {c.new} new are too few"]
     if not c.hold_out:
         return [f"collect: {start} and was trained on; add values, so that some combinations can be held out"]
-    return [f"collect: {start} and was trained on; train again without, say, {_listed(c.hold_out)}"]
+    return [f"collect: {start} and was trained on; train again without, say, these; {_listed(d, c.hold_out)}"]
 
 
-def _listed(rows: Sequence[Sequence[str]]) -> str:
-    return "; ".join(" + ".join(words) for words in rows)
+def _listed(d: Diagnosis, rows: Sequence[Sequence[str]]) -> str:
+    """The factors' names, then the combinations."""
+    return f"{' + '.join(d.evidence.names)}: {'; '.join(' + '.join(words) for words in rows)}"
 
 
 def of_several(diagnoses: Sequence[Diagnosis]) -> str:
