@@ -110,7 +110,11 @@ class Evidence:
         if not self.seen.any():
             return np.full(len(self.combinations), np.nan)
         if not self.continuous:
-            return nearest_seen(self.combinations[self.seen], self.combinations, self.ordered)
+            steps = np.zeros(len(self.combinations))
+            if not self.seen.all():
+                known = self.combinations[self.seen]
+                steps[~self.seen] = nearest_seen(known, self.combinations[~self.seen], self.ordered)
+            return steps
         known, asked = self.at[sampled(np.flatnonzero(self.trained))], sampled(np.flatnonzero(self.new[self.of]))
         steps = np.zeros(len(self.combinations))
         if len(asked):
