@@ -106,6 +106,8 @@ def test_a_model_that_raises_and_one_that_is_wrapped_are_told_so(model):
         def forward(self, x):
             return {}["weights"]
 
+    with pytest.raises(rc.UserError, match="there are 0 examples"):
+        rc.diagnose(model, (X[:0], Y[:0]), factors=Z[:0], trained=GIVEN["trained"][:0])
     with pytest.raises(rc.UserError, match="it raised KeyError: 'weights'"):
         rc.diagnose(Broken(), (X, Y), **GIVEN)
     with pytest.raises(rc.UserError, match=r"give the PyTorch nn\.Module itself"):

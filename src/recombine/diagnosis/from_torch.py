@@ -40,8 +40,6 @@ def from_torch(
     there = [name for name, _ in model.named_modules() if name]
     kept = choose_layers(there, layers) if layers is not None else _leaves(model)
     n = _length(data)
-    if not n:
-        raise UserError("there are 0 examples")
     outputs: list[np.ndarray] = []
     acts: dict[str, list[np.ndarray]] = {name: [] for name in kept}
     notes: list[str] = []
@@ -166,9 +164,12 @@ def _leaves(model: Any) -> list[str]:
 
 
 def _length(data: Any) -> int:
-    if isinstance(data, Mapping):
-        return len(next(iter(data.values())))
-    return len(data[0]) if isinstance(data, tuple | list) else len(data)
+    """How many examples there are: at least one."""
+    first = next(iter(data.values())) if isinstance(data, Mapping) else data
+    n = len(first[0]) if isinstance(first, tuple | list) else len(first)
+    if not n:
+        raise UserError("there are 0 examples")
+    return n
 
 
 def _moved(data: Any, rows: slice, model: Any) -> Any:
