@@ -165,11 +165,10 @@ def _leaves(model: Any) -> list[str]:
 
 def _length(data: Any) -> int:
     """How many examples there are: at least one."""
-    first = next(iter(data.values())) if isinstance(data, Mapping) else data
-    n = len(first[0]) if isinstance(first, tuple | list) else len(first)
-    if not n:
+    parts = [*data.values()] if isinstance(data, Mapping) else data if isinstance(data, tuple | list) else [data]
+    if not len(parts) or not len(parts[0]):
         raise UserError("there are 0 examples")
-    return n
+    return len(parts[0])
 
 
 def _moved(data: Any, rows: slice, model: Any) -> Any:
