@@ -7,14 +7,14 @@ others. A combination with a value that was never trained on asks for more than 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.answers import Answers, read_answers
+from recombine.diagnosis.answers import HUGE, Answers, read_answers
 from recombine.diagnosis.factors import Factor, read_factors
 from recombine.measures.recall import nearest_seen
 
@@ -32,6 +32,7 @@ class Evidence:
     layers: Mapping[str, Any]  # by name, (examples, ...), in the model's order; "input" among them
     notes: tuple[str, ...] = ()
     geometry: Mapping[str, np.ndarray] = field(default_factory=dict)  # exact metrics by layer, (combinations, F, F)
+    output: Any = None  # what the model gave, before it is scaled or turned into a label
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,7 +110,11 @@ class Evidence:
         if not self.seen.any():
             return np.full(len(self.combinations), np.nan)
         if not self.continuous:
-            return nearest_seen(self.combinations[self.seen], self.combinations, self.ordered)
+            steps = np.zeros(len(self.combinations))
+            if not self.seen.all():
+                known = self.combinations[self.seen]
+                steps[~self.seen] = nearest_seen(known, self.combinations[~self.seen], self.ordered)
+            return steps
         known, asked = self.at[sampled(np.flatnonzero(self.trained))], sampled(np.flatnonzero(self.new[self.of]))
         steps = np.zeros(len(self.combinations))
         if len(asked):
@@ -160,8 +165,18 @@ def gather(
         if len(values) != n:
             raise UserError(f"{name} has {len(values)} examples, but the factors have {n}")
     mask = read_trained(trained, read)
-    found = Evidence(read, mask, read_answers(targets, outputs, mask), dict(layers or {}), tuple(notes))
+    answers = read_answers(targets, outputs, mask)
+    notes = (*notes, *answers.notes)
+    found = Evidence(read, mask, answers, dict(layers or {}), notes, output=_as_given(outputs, answers))
     return _thinned(found) if n > MOST else found
+
+
+def _as_given(outputs: np.ndarray, answers: Answers) -> np.ndarray:
+    """The outputs as a layer: logits and numbers as they are, labels as one-hot."""
+    if outputs.dtype.kind == "f" and np.abs(outputs).max(initial=0.0) < HUGE:
+        return outputs
+    answered = answers.given.any(axis=0) | answers.truth.any(axis=0)
+    return answers.given[:, answered] if answers.labels else answers.given
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
@@ -185,6 +200,8 @@ def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
     if trained is None:
         return np.zeros(n, bool)
     if isinstance(trained, Mapping):
+        if missing := [f.name for f in factors if f.name not in trained]:
+            raise UserError(f"trained lacks the factor {missing[0]!r}: give one list of labels per factor")
         trained = list(zip(*(np.asarray(trained[f.name]).tolist() for f in factors), strict=True))
     found = as_array(trained, "trained")
     if found.dtype != bool and found.shape == (n,) and set(np.unique(found).tolist()) <= {0, 1}:
@@ -200,14 +217,32 @@ def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
         raise UserError("with a continuous factor, trained must be one boolean per example")
     rows = set(zip(*(_coded(column, f) for column, f in zip(found.T, factors, strict=True)), strict=True))
     mine = zip(*(f.codes.tolist() for f in factors), strict=True)
-    return np.array([row in rows for row in mine])
+    mask = np.array([row in rows for row in mine])
+    if len(found) and not mask.any():
+        labels = ", ".join(f.values[0] for f in factors)
+        raise UserError(
+            f"none of the {len(found)} combinations in trained matches the factors' labels: {_words(found[0])} is asked"
+            f" for, and labels are like ({labels})"
+        )
+    return mask
+
+
+def _words(row: np.ndarray) -> str:
+    return f"({', '.join(map(str, row))})"
 
 
 def _coded(column: np.ndarray, factor: Factor) -> list[int]:
     places = {word: i for i, word in enumerate(factor.values)}
     if factor.ordered:
-        return [places.get(f"{float(v):g}", places.get(str(v), -1)) for v in column]
+        return [places.get(_number(v), places.get(str(v), -1)) for v in column]
     return [places.get(str(v), -1) for v in column]
+
+
+def _number(label: Any) -> str:
+    try:
+        return f"{float(label):g}"
+    except ValueError:
+        return str(label)
 
 
 def _thinned(whole: Evidence) -> Evidence:
@@ -232,5 +267,5 @@ def _thinned(whole: Evidence) -> Evidence:
         for f in whole.factors
     )
     layers = {name: values[kept] for name, values in whole.layers.items()}
-    answers = Answers(a.truth[kept], a.given[kept], a.labels, a.scale, a.shape)
-    return Evidence(factors, whole.trained[kept], answers, layers, (*whole.notes, note))
+    answers = replace(a, truth=a.truth[kept], given=a.given[kept])
+    return Evidence(factors, whole.trained[kept], answers, layers, (*whole.notes, note), output=whole.output[kept])

@@ -16,6 +16,10 @@ from recombine.diagnosis.evidence import Evidence, as_array, gather
 from recombine.diagnosis.from_arrays import choose_layers
 from recombine.diagnosis.layers import WIDE, projected, projection_note
 
+_ONLY_ENDS = (
+    "only input and output are recorded, since the model returns an answer alone; to see its layers, return"
+    " (y, {'name': activation, ...}) from its __call__, or wrap it in a function that does"
+)
 _POINTS = 400
 """Combinations at which derivatives are taken."""
 
@@ -29,6 +33,7 @@ def from_jax(
     targets: Any,
     layers: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
+    output: str | int | None = None,
     batch: int = 256,
 ) -> Evidence:
     """Ask the model every example, some at a time, and keep answers and layers as NumPy arrays."""
@@ -44,10 +49,11 @@ def from_jax(
     x = np.asarray(values if encode is not None else as_array(data, "inputs"))
     if len(x) != len(read_factors(factors, names)[0].codes):
         raise UserError(f"inputs have {len(x)} examples, but the factors have other lengths")
-    ask = _asked(_quiet(model), encode)
+    ask = _asked(_quiet(model), encode, output)
     kept = choose_layers(_order(ask, x[0]), layers)
     one = jax.eval_shape(ask, jax.ShapeDtypeStruct(x.shape[1:], jnp.asarray(x[:1]).dtype))
     notes = [projection_note(n, one[1][n].size) for n in kept if one[1][n].size > WIDE]
+    notes += [] if one[1] else [_ONLY_ENDS]
     outputs, acts = _answers(ask, x, kept, batch)
     inputs = {"input": _inputs(encode, x, batch)} if encode is not None or x.dtype.kind in "fiub" else {}
     found = gather(factors, trained, targets, outputs, {**inputs, **acts}, names=names, notes=notes)
@@ -72,17 +78,26 @@ def _quiet(model: Any) -> Any:
     return model
 
 
-def _asked(model: Callable, encode: Callable | None) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
-    """One example to (y, activations), whatever the model returns."""
+def _asked(
+    model: Callable, encode: Callable | None, output: str | int | None = None
+) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
+    """One example to (y, activations), whatever the model returns; `output` chooses among several answers."""
 
     def ask(x: Any) -> tuple[Any, dict[str, Any]]:
         got = model(encode(x) if encode is not None else x)
         if isinstance(got, tuple) and len(got) == 2 and isinstance(got[1], Mapping):
             return got[0], dict(got[1])
         if isinstance(got, Mapping):
-            first = next(n for n in ("logits", "y", "output", next(iter(got))) if n in got)
+            if output is not None and output not in got:
+                raise UserError(f"the model's output has no {output!r}: choose output= from {', '.join(got)}")
+            first = next(n for n in (output, "logits", "y", "output", next(iter(got))) if n in got)
             return got[first], {k: v for k, v in got.items() if k != first}
-        return (got[0] if isinstance(got, tuple | list) else got), {}
+        if isinstance(got, tuple | list):
+            place = output if isinstance(output, int) else 0
+            if not 0 <= place < len(got):
+                raise UserError(f"the model returns {len(got)} things: choose output= from 0 to {len(got) - 1}")
+            return got[place], {}
+        return got, {}
 
     return ask
 
@@ -92,14 +107,39 @@ def _order(ask: Callable, x: np.ndarray) -> list[str]:
     import jax
 
     names: list[str] = []
+
+    def named(one: Any) -> Any:
+        y, acts = ask(one)
+        if not hasattr(y, "dtype") and not isinstance(y, int | float):
+            said = "not an array; a function that makes a model takes no argument"
+            raise UserError(f"the model gave a {type(y).__name__}, {said}")
+        names.extend(acts)
+        return y
+
     try:
-        jax.eval_shape(lambda one: names.extend(ask(one)[1]), x)
-    except (TypeError, ValueError, IndexError) as error:
-        said = str(error).partition("\n")[0]
-        raise UserError(
-            f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}"
-        ) from error
+        jax.eval_shape(named, x)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(_why_not(error, x)) from error
     return names
+
+
+def _why_not(error: Exception, x: np.ndarray) -> str:
+    """What a model raised, and what is known to cause it."""
+    from jax.errors import ConcretizationTypeError
+
+    said = str(error).partition("\n")[0]
+    if isinstance(error, ConcretizationTypeError):
+        return f"the model looks at values of its input (an 'if', an index), which JAX cannot trace: {said}"
+    if "Tracer" in f"{type(error).__name__} {said}":
+        return (
+            "the model is not made of JAX operations, so it cannot be asked here: give the PyTorch nn.Module itself,"
+            " or arrays of what it answers (y_hat)"
+        )
+    if isinstance(error, TypeError | ValueError | IndexError):
+        return f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}"
+    return f"the model raised {type(error).__name__}: {said}"
 
 
 def _answers(ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -43,18 +43,21 @@ def from_torch(
     outputs: list[np.ndarray] = []
     acts: dict[str, list[np.ndarray]] = {name: [] for name in kept}
     notes: list[str] = []
+    called: list[str] = []
     with untouched(model), hooked(model, kept) as seen:
         for start in range(0, n, batch):
             rows = slice(start, min(start + batch, n))
             given = _moved(data, rows, model)
             picked, said = pick_output(_called(model, given), output)
             outputs.append(as_array(picked, "outputs"))
+            called = called or [*seen]
             _keep(acts, seen, rows.stop - rows.start, notes)
             if not start:
                 again = as_array(pick_output(_called(model, given), output)[0], "outputs")
                 notes += [] if np.array_equal(again, outputs[0]) else [_RESTLESS]
             if said and said not in notes:
                 notes.append(said)
+    acts = {name: acts[name] for name in called if name in acts}  # registration order need not be depth
     whole = {name: np.concatenate(parts) for name, parts in acts.items() if sum(map(len, parts)) == n}
     if missing := [name for name in kept if name not in whole and not any(repr(name) in note for note in notes)]:
         notes.append(f"layers that the model did not use are left out: {', '.join(missing)}")
@@ -135,7 +138,7 @@ def first_tensor(got: Any) -> Any:
 def pick_output(got: Any, output: str | int | None) -> tuple[Any, str]:
     """The model's answer, and which one was taken where it gave several."""
     if hasattr(got, "detach"):
-        return got, ""
+        return got, "" if output is None else f"the model gives one tensor: output={output!r} chooses nothing"
     if isinstance(got, Mapping):
         names = [str(k) for k, v in got.items() if hasattr(v, "detach")]
         name = output if output is not None else next((k for k in ("logits", "last_hidden_state") if k in names), None)
@@ -161,9 +164,11 @@ def _leaves(model: Any) -> list[str]:
 
 
 def _length(data: Any) -> int:
-    if isinstance(data, Mapping):
-        return len(next(iter(data.values())))
-    return len(data[0]) if isinstance(data, tuple | list) else len(data)
+    """How many examples there are: at least one."""
+    parts = [*data.values()] if isinstance(data, Mapping) else data if isinstance(data, tuple | list) else [data]
+    if not len(parts) or not len(parts[0]):
+        raise UserError("there are 0 examples")
+    return len(parts[0])
 
 
 def _moved(data: Any, rows: slice, model: Any) -> Any:
@@ -186,9 +191,9 @@ def _called(model: Any, given: Any) -> Any:
         if isinstance(given, Mapping):
             return model(**given)
         return model(*given) if isinstance(given, tuple) else model(given)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"the model cannot take these data: {said}") from error
+    except Exception as error:
+        said = (str(error).splitlines() or [""])[0]
+        raise UserError(f"the model cannot take these data: it raised {type(error).__name__}: {said}") from error
 
 
 def _keep(acts: dict[str, list[np.ndarray]], seen: dict[str, Any], rows: int, notes: list[str]) -> None:

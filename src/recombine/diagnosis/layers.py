@@ -71,7 +71,7 @@ class Clock:
 
 def measured(e: Evidence, clock: Clock, notes: list[str]) -> list[Layer]:
     """All layers, in the model's order, and the output last."""
-    given = {**e.layers, "output": e.answers.given}
+    given = {**e.layers, "output": e.answers.given if e.output is None else e.output}
     found = []
     for name, values in given.items():
         with clock("reading"):
@@ -79,6 +79,19 @@ def measured(e: Evidence, clock: Clock, notes: list[str]) -> list[Layer]:
         if acts is not None:
             found.append(_layer(e, name, acts, clock))
     return found
+
+
+def of_target(e: Evidence, clock: Clock) -> Layer:
+    """What a probe reads off the targets themselves: what any right answer would allow."""
+    with clock("decodability"):
+        acts, silent = _flat("target", e.answers.truth, []), []
+        said = {} if acts is None else _decodability(e, "target", acts, acts, silent)
+    return Layer("target", e.answers.truth.shape[1], silent=tuple(silent), **said)
+
+
+def on_new(e: Evidence) -> bool:
+    """Are probes scored on new combinations? If there are none, they are on some of the seen ones."""
+    return bool(e.new.sum() >= 2)
 
 
 def _flat(name: str, values: Any, notes: list[str]) -> np.ndarray | None:
@@ -91,7 +104,8 @@ def _flat(name: str, values: Any, notes: list[str]) -> np.ndarray | None:
     if flat.shape[1] > WIDE:
         notes.append(projection_note(name, flat.shape[1]))
         flat = projected(flat)
-    flat = flat.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):  # what single precision cannot hold is counted below
+        flat = flat.astype(np.float32, copy=False)
     bad = int(np.sum(~np.isfinite(flat).all(axis=1)))
     if bad:
         notes.append(f"the layer {name!r} has a NaN or an infinity in {bad} of {len(flat)} examples: it is left out")
@@ -133,7 +147,7 @@ def _layer(e: Evidence, name: str, acts: np.ndarray, clock: Clock) -> Layer:
 
 def _decodability(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent: list[str]) -> dict[str, Any]:
     """Ridge fitted on seen combinations and scored on new ones (on left-out seen ones, if there are no new ones)."""
-    test = e.new if e.new.sum() >= 2 else e.seen & (np.random.default_rng(1).random(len(e.seen)) < 0.2)
+    test = e.new if on_new(e) else e.seen & (np.random.default_rng(1).random(len(e.seen)) < 0.2)
     fit, score = (e.seen & ~test)[e.of], test[e.of]
     if fit.sum() < 2 or score.sum() < 2:
         silent.append("decodability: too few combinations to fit on some and score on others")

@@ -12,12 +12,16 @@ from itertools import combinations as choose
 import numpy as np
 
 from recombine.diagnosis.behaviour import LOCAL, MEMORIES, SMOOTH, SUM, Behaviour
+from recombine.diagnosis.collecting import packed
 from recombine.diagnosis.tells import Tells, tells
+from recombine.diagnosis.words import extra_error, percent
 from recombine.measures.gap import Interval, share_interval
 
 COMPOSES, MEMORIZES, PARTLY, CANNOT_TELL = "composes", "memorizes", "partly", "cannot tell"
 SOLVED, FAILED = 0.25, 0.75
 """G below the first is composition, above the second memory, if its interval keeps to that side of one half."""
+MANY, NOTICED = 5.0, 0.01
+"""An error on new combinations so many times that on seen ones is said, if it is so much of a memory's extra error."""
 FEWEST = 5
 """New combinations that a verdict needs, and each side of a comparison between them."""
 FITTED = 0.5
@@ -26,6 +30,10 @@ ROOM, LEAST_ROOM = 0.05, 1e-6
 """How much worse than on seen combinations a memory must be on new ones, as a share of the targets' variance."""
 ALWAYS, ALWAYS_NEARLY = 0.95, 0.85
 """A factor is kept if it is read off so many answers, from chance (0) to the truth (1); to within a bin: nearly."""
+
+_UNMARKED = (
+    "no example is marked as trained on, so seen and new cannot be told apart: give trained=, one boolean per example"
+)
 
 
 @dataclass(frozen=True)
@@ -53,13 +61,15 @@ def rule(b: Behaviour) -> tuple[Ruling, Tells | None]:
 def _preconditions(b: Behaviour) -> Ruling | None:
     e = b.evidence
     if not e.seen.any():
-        return Ruling(CANNOT_TELL, "seen", "no example is marked as trained on, so seen and new cannot be told apart")
+        return Ruling(CANNOT_TELL, "seen", _UNMARKED)
     new = int(e.new.sum())
     if new < FEWEST:
         values = int((e.unseen_value & ~e.seen).sum())
         more = f"; {values} more have a value that was never trained on, which tests another ability" if values else ""
         said = f"only {new} of the {FEWEST} new combinations that a verdict needs" if new else "no new combination"
         return Ruling(CANNOT_TELL, "new", f"the data have {said}{more}")
+    if b.flat:
+        return Ruling(CANNOT_TELL, "target", "the target is the same for new combinations as in the mean of seen ones")
     if b.fit < FITTED:
         return Ruling(
             CANNOT_TELL,
@@ -67,8 +77,6 @@ def _preconditions(b: Behaviour) -> Ruling | None:
             f"the model has not learnt the seen combinations (fit {b.fit:.2f}, asked at least {FITTED:g}), or the"
             " targets are too noisy: what it does on new ones says nothing",
         )
-    if not b.variance > 0:
-        return Ruling(CANNOT_TELL, "target", "the target is the same for new combinations as in the mean of seen ones")
     return None
 
 
@@ -96,12 +104,8 @@ def fails(g: Interval) -> bool:
     return g.value > FAILED and g.low > 0.5
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _said(g: Interval) -> str:
-    return f"{_percent(g.value)} [{_percent(g.low)}, {_percent(g.high)}] of a memory's extra error"
+def _said(b: Behaviour, g: Interval) -> str:
+    return extra_error(g, b.best(b.new), b.evidence.answers.labels)
 
 
 def _composes(b: Behaviour, t: Tells) -> Ruling | None:
@@ -111,7 +115,7 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
         return None
     if _as_good(b, LOCAL):
         return _easy("smoothing what was seen a few steps away")
-    caveats = []
+    caveats = _many_times(b, g)
     if _as_good(b, SMOOTH):
         caveats.append("a smooth surface through the seen answers does as well here: a sharper target would test more")
     if b.room(b.new, SUM) >= ROOM:
@@ -124,7 +128,17 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
         caveats.append("the target is a sum of its parts, so adding up memories of each part would do as well")
     if b.irrelevant:
         caveats.append(f"the target does not depend on {' and '.join(b.irrelevant)}: nothing is said about it")
-    return Ruling(COMPOSES, "gap", f"on new combinations it makes {_said(g)}", tuple(caveats))
+    return Ruling(COMPOSES, "gap", f"{_said(b, g)}", tuple(caveats))
+
+
+def _many_times(b: Behaviour, g: Interval) -> list[str]:
+    """Composing is judged beside memories; that the model is far better on seen combinations is said as well."""
+    seen, new = b.errors[b.seen].mean(), b.errors[b.new].mean()
+    if g.value < NOTICED or new < MANY * seen:
+        return []
+    if not seen:
+        return [f"it errs on new combinations (error {new:.2g}) and not at all on seen ones"]
+    return [f"its error on new combinations is {new / seen:.3g} times that on seen ones ({new:.2g} and {seen:.2g})"]
 
 
 def _as_good(b: Behaviour, name: str) -> bool:
@@ -188,12 +202,9 @@ def _by_pair(b: Behaviour) -> Ruling | None:
 def new_pairs(b: Behaviour) -> dict[str, np.ndarray]:
     """New combinations by the one pair of factors whose values were never seen together, or "the whole" if all were."""
     e = b.evidence
-    pairs = list(choose(range(len(e.factors)), 2))
-    fresh = []
-    for pair in pairs:
-        values = e.combinations[:, list(pair)]
-        known = {tuple(row) for row in values[e.seen].tolist()}
-        fresh.append(np.array([tuple(row) not in known for row in values.tolist()]))
+    pairs, sizes = list(choose(range(len(e.factors)), 2)), [len(f.values) for f in e.factors]
+    values = [packed(e.combinations, sizes, pair) for pair in pairs]
+    fresh = [~np.isin(v, v[e.seen]) for v in values]
     count = np.sum(fresh, axis=0)
     named = {f"{e.names[a]} x {e.names[c]}": f for (a, c), f in zip(pairs, fresh, strict=True)}
     groups = {name: b.new & f & (count == 1) for name, f in named.items()}
@@ -204,7 +215,7 @@ def new_pairs(b: Behaviour) -> dict[str, np.ndarray]:
 def _copies(b: Behaviour, t: Tells) -> Ruling | None:
     if t.near_copies < 0.9 or t.true_copies > 0.25 or b.room(b.new) < ROOM:
         return None
-    why = f"{_percent(t.near_copies)} of its answers to new combinations are those it gives to the nearest seen ones"
+    why = f"{percent(t.near_copies)} of its answers to new combinations are those it gives to the nearest seen ones"
     return Ruling(MEMORIZES, "copies", why)
 
 
@@ -242,8 +253,9 @@ def _memorizes(b: Behaviour, t: Tells) -> Ruling | None:
     g = b.gap(b.new)
     if not fails(g) or b.room(b.new) < ROOM:
         return None
-    more = f"; {_percent(t.copies)} of the answers copy a seen one" if t.copies > 0.5 and t.true_copies < 0.25 else ""
-    return Ruling(MEMORIZES, "gap", f"on new combinations it makes {_said(g)}{more}")
+    told = t.copies > 0.5 and t.true_copies < 0.25 and not b.evidence.answers.labels  # every label is a seen one
+    more = f"; {percent(t.copies)} of the answers copy a seen one" if told else ""
+    return Ruling(MEMORIZES, "gap", f"{_said(b, g)}{more}")
 
 
 def _mixture(b: Behaviour) -> Ruling | None:
@@ -260,7 +272,7 @@ def _mixture(b: Behaviour) -> Ruling | None:
         share_interval(np.sum(share > FAILED), len(share)),
     )
     if solved.low > 0.1 and failed.low > 0.1 and solved.low > _luck(b, told, floor):
-        why = f"it solves {_percent(solved.value)} of the new combinations and fails on {_percent(failed.value)}"
+        why = f"it solves {percent(solved.value)} of the new combinations and fails on {percent(failed.value)}"
         return Ruling(PARTLY, "mixture", why)
     return None
 
@@ -276,8 +288,8 @@ def _luck(b: Behaviour, told: np.ndarray, floor: float) -> float:
 def _between(b: Behaviour) -> Ruling:
     g = b.gap(b.new)
     if g.low > SOLVED and g.high < FAILED:
-        return Ruling(PARTLY, "gap", f"on new combinations it makes {_said(g)}: neither few nor all of it")
+        return Ruling(PARTLY, "gap", f"{_said(b, g)}: neither little nor all of it")
     near = COMPOSES if g.high < FAILED else MEMORIZES if g.low > SOLVED else ""
     said = f"between {near} and partly" if near else "anything between composing and memorizing"
-    why = f"on new combinations it makes {_said(g)}, which may be {said}: more new combinations would tell"
+    why = f"{_said(b, g)}, which may be {said}: more new combinations would tell"
     return Ruling(CANNOT_TELL, "interval", why)
