@@ -6,11 +6,12 @@ A verdict is one of four words. It rests on answers to new combinations alone: n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations as choose
 
 import numpy as np
 
+from recombine.diagnosis import guards
 from recombine.diagnosis.behaviour import LOCAL, MEMORIES, SMOOTH, SUM, Behaviour
 from recombine.diagnosis.collecting import packed
 from recombine.diagnosis.tells import Tells, tells
@@ -54,7 +55,7 @@ def rule(b: Behaviour) -> tuple[Ruling, Tells | None]:
     found = tells(b)
     for ruling in _in_order(b, found):
         if ruling is not None:
-            return ruling, found
+            return _with_doubts(b, ruling), found
     raise AssertionError("the last rule always applies")
 
 
@@ -115,20 +116,58 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
         return None
     if _as_good(b, LOCAL):
         return _easy("smoothing what was seen a few steps away")
+    table = guards.by_table(b)
+    if table and (table.room < LEAST_ROOM or not solves(table.gap)):
+        why = (
+            f"a table of the seen answers by {' and '.join(table.factors)} alone does about as well on new combinations"
+        )
+        return Ruling(CANNOT_TELL, "table", f"{why}: little that matters is new")
     caveats = _many_times(b, g)
     if _as_good(b, SMOOTH):
         caveats.append("a smooth surface through the seen answers does as well here: a sharper target would test more")
-    if b.room(b.new, SUM) >= ROOM:
-        added = b.gap(b.new, SUM)
-        if fails(added):
-            return _adds_up(b)
-        if added.high >= 1:
-            return Ruling(CANNOT_TELL, "sum", "more new combinations would tell composing from adding up seen parts")
-    else:
+    if (word := _beyond_sum(b)) is not None:
+        return word
+    if guards.additive(b, ROOM):
         caveats.append("the target is a sum of its parts, so adding up memories of each part would do as well")
+    if wrong := guards.values_where(b, lambda rows, level: _verdict_on(b, rows, level) == MEMORIZES):
+        return Ruling(PARTLY, "values", f"it composes, but not where {' or '.join(wrong)}")
     if b.irrelevant:
         caveats.append(f"the target does not depend on {' and '.join(b.irrelevant)}: nothing is said about it")
     return Ruling(COMPOSES, "gap", f"{_said(b, g)}", tuple(caveats))
+
+
+def _beyond_sum(b: Behaviour) -> Ruling | None:
+    """What stands against composing where the target is more than a sum of its parts."""
+    if guards.additive(b, ROOM):
+        return None
+    if b.room(b.new, SUM) < ROOM:
+        why = "it errs on seen combinations as much as the sum of seen parts does on new ones: how parts interact"
+        return Ruling(CANNOT_TELL, "sum", f"{why} is not learnt well enough to be asked")
+    added = b.gap(b.new, SUM)
+    if solves(added):
+        return None
+    if fails(added):
+        return _adds_up(b)
+    if added.low > SOLVED:
+        return Ruling(PARTLY, "sum", f"it misses {percent(added.value)} of what the sum of seen parts misses")
+    return Ruling(CANNOT_TELL, "sum", "more new combinations would tell composing from adding up seen parts")
+
+
+def _with_doubts(b: Behaviour, ruling: Ruling) -> Ruling:
+    """A verdict by G that turns without one of the new combinations is none; learnt noise can look like a gap."""
+    if ruling.rule != "gap":
+        return ruling
+    if ruling.verdict != COMPOSES and guards.may_have_learnt_noise(b, ROOM):
+        doubt = "seen combinations have trained examples only: noise in the targets, if it was learnt, is part of this"
+        ruling = replace(ruling, caveats=(*ruling.caveats, doubt))
+    if ruling.verdict == PARTLY:
+        return ruling
+    left = guards.without_each(b) if ruling.verdict == MEMORIZES else 1 - guards.without_each(b)
+    if left.min() > 0.5:
+        return ruling
+    one = guards.named(b, int(left.argmin()))
+    why = f"it hangs on one new combination ({one}), without which the answer turns: check its targets, or ask more"
+    return Ruling(CANNOT_TELL, "one", why)
 
 
 def _many_times(b: Behaviour, g: Interval) -> list[str]:
