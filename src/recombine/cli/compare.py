@@ -51,16 +51,23 @@ def compare(words: list[str]) -> int:
     return 0
 
 
+def _run(word: str, there: Sequence[str]) -> str:
+    """The run that a word names: a folder, or the only one of a tier."""
+    of_tier = [name for name in there if name.split(",")[0] == word]
+    return of_tier[0] if word not in there and len(of_tier) == 1 else word
+
+
 def _places(words: Sequence[str], out: Path) -> tuple[Path, Path]:
     """The two folders that words name: themselves, or as two runs of an experiment."""
     if len(words) == 3:
         home = out / catalogue.find(words[0]).name
-        for word in words[1:]:
-            if not (home / word / "settings.json").exists():
-                there = [folder.name for folder in folders(home)]
+        there = [folder.name for folder in folders(home)]
+        runs = [_run(word, there) for word in words[1:]]
+        for word, run in zip(words[1:], runs, strict=True):
+            if run not in there:
                 said = f"there are {', '.join(there)}" if there else f"nothing of {words[0]} was run in {out}"
                 raise UserError(f"{home} has no run {word!r}{catalogue.did_you_mean(word, there)}; {said}")
-        return home / words[1], home / words[2]
+        return home / runs[0], home / runs[1]
     if len(words) != 2:
         raise UserError(f"name two results: {USE} (--help shows how)")
     if not any(Path(word).is_dir() for word in words):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.options import parse
-from recombine.cli.results import ResultOptions, load, passing_over, split_names
+from recombine.cli.results import ResultOptions, folders, load, passing_over, split_names
 from recombine.core import UserError
 from recombine.engine import catalogue, store
 from recombine.table import networks
@@ -91,12 +91,13 @@ def _networks(experiment: catalogue.Experiment, where: CorrelateOptions) -> pd.D
     """The rows of an experiment's trained networks; none if it was not run, or if its results are damaged."""
     import pandas as pd
 
-    folder = where.out / experiment.name / where.tier
-    if (folder / "settings.json").exists():
+    found = []
+    for folder in folders(where.out / experiment.name):
         with passing_over(folder):
-            table = load(experiment, folder)[2]
-            return networks(table)
-    return pd.DataFrame()
+            tier, _, table = load(experiment, folder)
+            if tier == where.tier:
+                found.append(networks(table))
+    return pd.concat(found) if found else pd.DataFrame()
 
 
 def number(table: pd.DataFrame, column: str) -> pd.Series:

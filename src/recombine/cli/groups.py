@@ -32,9 +32,17 @@ def grid(v: Verdict, said: Callable[[Part], str]) -> list[list[str]]:
     for group, word in v.groups.items():
         cells = {p.name.partition(": ")[2] if v.agree else heads[0]: said(p) for p in each[group]}
         numbers = [cells.get(head, "") for head in heads]
-        rows.append([group, word, *numbers, _fitted(each[group]), v.because.get(group, "")])
+        rows.append([group, word, *numbers, _fitted(each[group]), v.because.get(group) or _open(word, each[group])])
     there = [any(row[i] for row in rows[1:]) for i in range(len(rows[0]))]
     return [[cell for cell, kept in zip(row, there, strict=True) if kept] for row in rows]
+
+
+def _open(word: str, parts: list[Part]) -> str:
+    """Which scores leave a group open that several must decide together."""
+    if word != "undecided" or len(parts) < 2:
+        return ""
+    undecided = [p.name.partition(": ")[2] for p in parts if p.verdict == "undecided"]
+    return f"straddles the margin: {', '.join(undecided)}" if undecided else "scores disagree"
 
 
 def _group(part: Part, v: Verdict) -> str:

@@ -137,7 +137,8 @@ def nothing_there(names: Sequence[str], options: TierOptions) -> UserError:
     said += f" in {options.out}" + ("" if options.out.is_dir() else " (there is no such folder)")
     if there and options.name:
         labels = sorted({folder.name for one in asked for folder in folders(options.out / one.name)})
-        return UserError(f"{said}{catalogue.did_you_mean(options.name, labels)}; there are {', '.join(labels[:8])}")
+        meant = "" if options.name in labels else catalogue.did_you_mean(options.name, labels)
+        return UserError(f"{said}{meant}; there are {', '.join(labels[:8])}")
     return UserError(f"{said}; try '{_command(names, options)}'")
 
 

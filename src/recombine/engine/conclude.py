@@ -74,6 +74,11 @@ def plot(
     return paths
 
 
+def _why(v: Verdict) -> str:
+    """Why a claim is undecided, which the number alone does not say."""
+    return f". Undecided: {v.why}" if v.evidence and v.verdict == "undecided" and v.why else ""
+
+
 def few_colours(png: bytes) -> bytes:
     """The same picture in 256 colours, a third of its size: figures are kept beside every table."""
     from PIL import Image
@@ -90,6 +95,6 @@ def caption(experiment: Experiment, label: str, table: pd.DataFrame, verdicts: S
     seeds = tables.networks(table)["seed"].nunique()
     run = f"Run: {label}, {seeds} seed{'s' * (seeds != 1)}."
     run += f" **{words.QUICK.capitalize()}.**" if any(not v.evidence for v in verdicts) else ""
-    claims = [f"- {v.claim}: **{words.short(v)}** {words.in_numbers(v)}" for v in verdicts]
+    claims = [f"- {v.claim}: **{words.short(v)}** {words.in_numbers(v)}{_why(v)}" for v in verdicts]
     parts = [f"# {experiment.name}", experiment.question, run, f"Figure: {shows}" if shows else "", "\n".join(claims)]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -42,7 +42,13 @@ def counted(v: Verdict) -> str:
 
 def in_numbers(v: Verdict) -> str:
     """Effect and interval, the margin, how many seeds, and what was measured."""
-    return f"{numbers(v)}, margin {v.bounds}, {counted(v)}: {v.unit}"
+    return f"{numbers(v)}{_where(v)}, margin {v.bounds}, {counted(v)}: {v.unit}"
+
+
+def _where(v: Verdict) -> str:
+    """Of which group and score the numbers of a claim on several are: the least favourable."""
+    of = [p.name for p in v.parts if (p.effect, p.low) == (v.effect, v.low)] if len(v.parts) > 1 else []
+    return f" ({of[0]})" if of and v.seeds > 1 else ""
 
 
 def tally(words: Iterable[str]) -> str:

@@ -114,7 +114,10 @@ def yes(moment: str) -> dict[str, Any]:
         """A dead network, or one without a change to judge, has not learnt the picture."""
         return both(table, lambda _, trained: moments.alive(trained) * trained[moment].notna())
 
-    more = {"over": "pictures", "above": 0.25, "unit": "share of yes, designed minus trained"}
+    def unsettled(table: pd.DataFrame) -> closeness.Reasons:
+        return closeness.reasons(table, (DESIGNED, TRAINED), None, (closeness.END,))
+
+    more = {"over": "pictures", "unsettled": unsettled, "above": 0.25, "unit": "share of yes, designed minus trained"}
     return {"effect": effect, "fits": (fits,), **more}
 
 
