@@ -48,12 +48,13 @@ def in_distribution(table: pd.DataFrame) -> pd.Series:
 
 
 def by_composing(table: pd.DataFrame) -> pd.Series:
-    """By seed, the gain from one layer to four on withheld pairs minus that on rows held out singly.
+    """By seed, the gain from the fewest layers to four on withheld pairs minus that on rows held out singly.
 
     Voters of a seed are the same at every depth, so that gains above them are gains.
     """
     novel, single = by_depth(table, "ood"), by_depth(table, "iid")
-    return (novel[DEEP] - novel[1]) - (single[DEEP] - single[1])
+    least = min(novel)
+    return (novel[DEEP] - novel[least]) - (single[DEEP] - single[least])
 
 
 def fading(table: pd.DataFrame) -> pd.Series:
