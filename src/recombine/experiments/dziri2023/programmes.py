@@ -143,7 +143,7 @@ def solver(task: rc.Task, rows: np.ndarray, *, wrong: float = 0.0, rng: np.rando
 
 
 def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
-    """A perfect solver, one that errs by lot, and a rememberer of the row with the longest same beginning."""
+    """A perfect solver, one that errs by lot, a rememberer of the row that begins alike longest, and one that copies."""
     them, found = asked(settings), []
     for name, wrong in (("perfect", 0.0), ("errs by lot", 0.02)):
         row: dict[str, Any] = {"system": name, "seed": 0}
@@ -151,7 +151,23 @@ def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
             right = answered(n, solver(them.task, rows, wrong=wrong, rng=rc.rng(settings.seed, "errors", n)))
             row |= {f"exact_{n}": float(right.all(axis=1).mean()), f"predicted_{n}": predicted_exact(right)}
         found.append(row | {"exact_larger": float(np.mean([row[f"exact_{n}"] for n in them.rows]))})
-    return [*found, {"system": "rememberer", "seed": 0, "exact_larger": remembered(settings, train)}]
+    known = {"rememberer": {"exact_larger": remembered(settings, train)}, "copies": copied(settings)}
+    return [*found, *({"system": name, "seed": 0} | row for name, row in known.items())]
+
+
+def copied(settings: Programmes) -> dict[str, float]:
+    """Right steps of larger sizes if each were the one before again, and the first 0."""
+    import jax
+    import jax.numpy as jnp
+
+    from recombine.tasks.subsequence import LARGEST, solved
+
+    found = {}
+    for n, rows in asked(settings).rows.items():
+        there = jnp.asarray(rows != rc.ABSENT)
+        sums = np.asarray(jax.vmap(solved)(jnp.asarray(rows, jnp.int32) - LARGEST, there)[0])[:, :n]
+        found[f"node_{n}"] = float(np.mean(sums == np.pad(sums[:, 1:], ((0, 0), (0, 1)))))
+    return found
 
 
 def remembered(settings: Programmes, train: np.ndarray) -> float:

@@ -99,7 +99,8 @@ STATED = (
     claim(
         "deep and thin beats balanced in distribution (the paper)",
         "Of decoders with as many weights, a deep one answers more chains held out singly than one of two layers.",
-        "Liu et al. (2024), known by its abstract: deep and thin models are better; depth alone gives 0.9 points there",
+        "Liu et al. (2024), known by its abstract: deep and thin models are better; second-hand: depth alone gives 0.9"
+        " points there",
         effect=in_distribution,
         above=0.01,
         unit="exact answers, held out singly: best of the deep (on other seeds) minus two layers",
