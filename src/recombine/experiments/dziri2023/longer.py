@@ -135,9 +135,10 @@ def figure(settings: Settings, table: pd.DataFrame):
             style = {"color": colours[kind], "alpha": 0.7, "linewidth": 1, "markersize": 3}
             axes[0, 0].plot(sizes, exact, "o-", label=kind if i == 0 else None, **style)
             axes[0, 1].plot(settings.larger, [row[f"node_{n}"] for n in settings.larger], "o-", **style)
-    copies = [rc.control(table, "copies", f"node_{n}") for n in settings.larger]
-    axes[0, 1].plot(settings.larger, copies, ":", color="black", label="copies the step before")
-    axes[0, 1].legend(fontsize=7, frameon=False)
+    for _, row in table[table["system"] == "copies"].iterrows():
+        copies = [row[f"node_{n}"] for n in settings.larger]
+        axes[0, 1].plot(settings.larger, copies, ":", color="black", label="copies the step before")
+        axes[0, 1].legend(fontsize=7, frameon=False)
     for place in axes[0]:
         place.set_xticks(sizes)
     axes[0, 0].axvspan(sizes[0] - 0.4, sizes[0] + 0.4, color=plots.NEUTRAL, alpha=0.15, linewidth=0)

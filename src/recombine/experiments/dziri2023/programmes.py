@@ -143,7 +143,7 @@ def solver(task: rc.Task, rows: np.ndarray, *, wrong: float = 0.0, rng: np.rando
 
 
 def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
-    """A perfect solver, one that errs by lot, a rememberer of the row that begins alike longest, and one that copies."""
+    """A perfect solver, one that errs by lot, a rememberer of rows that begin alike, and one that copies steps."""
     them, found = asked(settings), []
     for name, wrong in (("perfect", 0.0), ("errs by lot", 0.02)):
         row: dict[str, Any] = {"system": name, "seed": 0}

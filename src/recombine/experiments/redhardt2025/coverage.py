@@ -169,9 +169,9 @@ CLAIMS = (
     ),
     claim(
         "width closes a larger share of the gap where pairs are covered than where they are not (ours)",
-        "From narrow to wide students, a larger share of the gap between shown and held-out tasks is closed after random"
-        " masks than after masks within two halves.",
-        source="ours; stated after a look at other seeds, on which the difference in R2 and the share had opposite signs",
+        "From narrow to wide students, a larger share of the gap between shown and held-out tasks is closed after"
+        " random masks than after masks within two halves.",
+        source="ours; stated after a look at other seeds, on which difference in R2 and share had opposite signs",
         effect=lambda t: share_closed(RANDOM, t) - share_closed(HALVES, t),
         above=0.1,
         unit="share of the narrow students' gap that wide ones close, random minus two halves",

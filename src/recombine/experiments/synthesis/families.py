@@ -60,7 +60,7 @@ def family(name: str) -> Family:
     )
     known = {
         "bumps": lambda: Family(
-            _bumps, _grid, _axes, _pixels, rc.peak_accuracy, 64, 2, 1500, 32, 3e-3, worlds=False, categories=False
+            _bumps, _grid, _axes, _pixels, rc.peak_accuracy, 64, 2, 2500, 32, 3e-3, worlds=False, categories=False
         ),
         "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=2400, categories=False),
         "preferences": lambda: student(_preferences, score=episode_accuracy, steps=2400),
