@@ -35,7 +35,7 @@ def students(column: str) -> list[dict]:
         for i, unseen in enumerate(success):
             other = {name: RNG.uniform() for name in ("probe_shown", "probe_deepest", "r2_seen", "chance")}
             row = {"system": "network", "condition": f"{i}", "kind": f"{i}", "seed": seed, "r2_unseen": unseen} | other
-            row |= {"covers": 1.0, "width": 128, "r2_seen": 0.9 + 0.1 * row["r2_seen"]}
+            row |= {"covers": 1.0, "width": 128, "r2_seen": 0.9 + 0.1 * other["r2_seen"]}
             rows.append(row | ({column: unseen} if column else {}))
     probes = [
         {"system": s, "seed": 0, "probe_deepest": v, "probe_shown": v} for s, v in (("code", 1.0), ("noise", 0.0))

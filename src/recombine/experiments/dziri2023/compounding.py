@@ -112,11 +112,11 @@ def controls(settings: Settings) -> list[dict]:
 
 def whole_rows(settings: Settings, wrong: float = 0.05) -> dict:
     """A solver whose errors are anything but independent: some rows are wrong at every step, all others are right."""
-    rng, row = rc.rng(settings.seed, "errs in rows"), {"system": "errs in rows", "seed": 0}
+    rng, row = rc.rng(settings.seed, "errs in rows"), {}
     for n, rows in programmes.asked(settings).rows.items():
         right = np.repeat(rng.uniform(size=(len(rows), 1)) >= wrong, 2 * n + 2, axis=1)
         row |= {f"exact_{n}": float(right.all(axis=1).mean()), f"predicted_{n}": predicted_exact(right)}
-    return row | apart(settings, row)
+    return {"system": "errs in rows", "seed": 0} | row | apart(settings, row)
 
 
 value = partial(rc.value, condition=NAME)
