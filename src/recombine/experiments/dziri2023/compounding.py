@@ -42,7 +42,7 @@ class Settings(programmes.Programmes):
 
 
 QUICK = Settings(seeds=2, steps=20, **longer._TINY)  # pyrefly: ignore
-LAPTOP = Settings(seed=3, steps=2000)
+LAPTOP = Settings(seed=3, steps=2000, batch=64)
 _SIZES = {"width": 128, "depth": 4, "head": 32, "batch": 256}
 GPU = Settings(seed=3, seeds=8, block=8, steps=10_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=10, block=5, width=256, depth=8, steps=100_000, learning_rate=3e-4, precision="float32")

@@ -173,7 +173,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """Exact answers and right tokens on the asked commands against the fillers, a line per decoder."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=2, side=3.2)
+    picture, axes = plots.panels(rows=1, columns=2, side=4.2)
     for place, column, label in (
         (axes[0, 0], "exact_held", "exact answers, jump around right"),
         (axes[0, 1], "tokens_held", "right tokens, jump around right"),
@@ -189,6 +189,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(means.index[~fit], means[~fit], "o", color=colour, ms=5, mfc="white")
         place.plot([], [], "o", color="black", ms=5, mfc="white", label="hollow: does not fit")
         place.set(xlabel="verbs shown with 'around right'", ylabel=label, ylim=(-0.03, 1.05))
+        place.grid(alpha=0.2, linewidth=0.6)
         place.set_xticks(settings.fillers)
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

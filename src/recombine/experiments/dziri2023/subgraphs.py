@@ -186,7 +186,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """Exact answers by group, at once and in steps, one dot per network, with voters; then by pairs withheld."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=2 + (len(settings.withheld) > 1), side=3.4)
+    picture, axes = plots.panels(rows=1, columns=2 + (len(settings.withheld) > 1), side=3.9)
     groups = ["trained", *(f"{kind}_{d}" for d in (2, 3) for kind in ("row", "pair"))]
     words = ["trained", "single\n2", "pair\n2", "single\n3", "pair\n3"]
     for place, name, colour in zip(axes[0], (ONCE, STEPS), (plots.BAD, plots.GOOD), strict=False):
@@ -196,6 +196,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             level = mine[f"voter_{group}"].mean()
             place.plot([i - 0.35, i + 0.35], [level, level], color="black", linestyle=":", linewidth=1)
         place.set(title=f"answers {name}", ylabel="exact answers", ylim=(-0.03, 1.05))
+        place.grid(axis="y", alpha=0.2, linewidth=0.6)
         place.set_xlabel("rows: trained, held out singly, with a withheld pair\n(dotted: best voter)")
     if len(settings.withheld) > 1:
         _by_share(axes[0, 2], settings, rows)

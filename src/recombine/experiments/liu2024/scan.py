@@ -213,7 +213,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """Exact answers to novel commands, to those held out by lot and to trained ones by depth, a dot per network."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=3, side=3.2)
+    picture, axes = plots.panels(rows=1, columns=3, side=3.7)
     columns = {"iid": plots.NEUTRAL, "ood": plots.GOOD, "ood_given_length": plots.BAD, "exact_trained": "black"}
     words = {"iid": "held out by lot", "ood": "novel", "ood_given_length": "novel, length given"}
     words["exact_trained"] = f"trained (fit from {FITS:g} on)"
@@ -225,6 +225,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             style = "o:" if column == "exact_trained" else "o-"
             place.plot(means.index, means, style, color=colour, markersize=5, label=words[column])
         place.set(title=asked, xlabel="layers", ylabel="exact answers", ylim=(-0.03, 1.05), xscale="log")
+        place.grid(alpha=0.2, linewidth=0.6)
         place.minorticks_off()
         place.set_xticks(settings.depths, settings.depths)
     axes[0, 0].legend(fontsize=7, frameon=False)

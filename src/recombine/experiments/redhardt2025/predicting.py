@@ -154,7 +154,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             panel.plot(x, mine["r2_unseen"].clip(lower=-1), "o", color=f"C{colour}", alpha=0.7, ms=4, label=name)
         panel.set(xlabel=label, ylabel="R2 of answers, held-out tasks")
         every, one = (figures.explains(column, None, among=a)(table).mean() for a in (figures.readable, wide))
-        panel.set_title(f"rank correlation within a seed {every:.2f}, at one width {one:.2f}")
+        panel.set_title(f"rank correlation within a seed:\nall {every:.2f}, at one width {one:.2f}")
     figures.r2_limits(*axes[0])
     handles = axes[0, 0].get_legend_handles_labels()
     picture.legend(*handles, loc="outside lower center", ncols=4, fontsize=6.5, frameon=False)

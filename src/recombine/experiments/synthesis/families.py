@@ -66,7 +66,7 @@ def family(name: str) -> Family:
         "preferences": lambda: student(_preferences, score=episode_accuracy, steps=2400),
         "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), lambda z: z[:, 2:], steps=500),
         "programmes": lambda: decoder(_programmes, coverage.neighbours, values, steps=500, worlds=False),
-        "scan": lambda: decoder(_scan, scan.pairs, scan.parts, steps=800, worlds=False),
+        "scan": lambda: decoder(_scan, scan.pairs, scan.parts, steps=900, batch=48, worlds=False),
     }
     check(name)
     return known[name]()
