@@ -95,6 +95,14 @@ def test_arms_that_do_not_fit_alike_decide_nothing():
     assert rc.judge_all(apart, subtasks.CLAIMS)[0].verdict == "undecided"
 
 
+def test_subtasks_without_the_skill_are_judged_though_they_learnt_full_calls_less_well():
+    short = table(umbrella=(0.97, 0.5, 0.3), without_the_skill=(0.6, 0.3, 0.1))
+    third = rc.judge_all(short, subtasks.CLAIMS)[2]
+    assert (third.verdict, third.how) == ("fails", "reversed")
+    unlearnt = table(umbrella=(0.6, 0.5, 0.3), without_the_skill=(0.6, 0.3, 0.1))
+    assert rc.judge_all(unlearnt, subtasks.CLAIMS)[2].verdict == "undecided"
+
+
 def test_settings_that_compare_nothing_are_refused():
     with pytest.raises(rc.UserError, match="no arm is called 'mixed'"):
         subtasks.Settings(arms=("umbrella", "mixed"))

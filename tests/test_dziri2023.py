@@ -15,7 +15,6 @@ from recombine.experiments.dziri2023 import compounding, longer, patching, progr
 from recombine.experiments.tokens import shared, worlds
 from recombine.measures import nodes
 from recombine.tasks.subsequence import LARGEST, solved, subsequence
-from recombine.tasks.tokens import FIRST
 
 TINY = replace(compounding.QUICK, rows=400, larger=(4, 6), n_eval=40)
 
@@ -122,33 +121,55 @@ def test_donors_end_alike_and_change_the_answer():
     assert np.all(own != other)
 
 
-class Composer:
-    """A designed decoder that keeps f1(x) at the place of f1 after one layer, and answers from there."""
-
-    def __init__(self, tables: np.ndarray, symbols: int):
-        self.tables, self.symbols, self.layers, self.repeats = jnp.asarray(tables), symbols, (None,), 1
-
-    def __call__(self, x):
-        h = x.astype(jnp.float32)[:, None]
-        value = self.tables[x[1] - FIRST - self.symbols, x[0] - FIRST].astype(jnp.float32)
-        return self.rest(h, x, 0), {"embedding": h, "layer0": h.at[1, 0].set(value)}
-
-    def rest(self, h, x, first):
-        f, g = x[1] - FIRST - self.symbols, x[2] - FIRST - self.symbols
-        kept = self.tables[f, h[0, 0].astype(int) - FIRST] if first == 0 else h[1, 0].astype(int)
-        return jnp.broadcast_to(jax.nn.one_hot(FIRST + self.tables[g, kept], 40), (len(x), 40))
-
-
 def test_a_network_that_uses_the_value_in_between_follows_the_donor():
     settings = worlds.Worlds(seed=3)
     task = worlds.family(settings, 1)
     known = worlds.world(settings, task, 0, 0.25)
-    model = Composer(task.sample.tables[0], settings.symbols)  # pyrefly: ignore
+    model = patching.Composer(task.sample.tables[0], settings.symbols)  # pyrefly: ignore
     found = patching.followed(model, task, known, np.random.default_rng(0))
     assert found["patch_follows"] == 1.0
     assert found["patch_layer"] == 1.0
     assert found["patch_x"] == 1.0
     assert found["patch_by_lot"] < 0.5
+
+
+def test_steps_are_compared_at_equal_length():
+    """Short endings are easy and mostly seen: pooled, seen ones would be ahead; at each length they are not."""
+    rng = np.random.default_rng(0)
+    seen_ones = rng.uniform(size=(4000, 4)) < [1, 1, 0.9, 0.1]
+    right = rng.uniform(size=(4000, 4)) < [1, 1, 0.9, 0.5]
+    found = seen.by_length(right, {"node_seen": seen_ones, "node_withheld": ~seen_ones})
+    assert found["node_seen"] == pytest.approx(found["node_withheld"], abs=0.05)
+    assert found["node_seen_3"] == pytest.approx(0.9, abs=0.03)
+    assert found["node_withheld_4"] == pytest.approx(0.5, abs=0.03)
+    pooled = [right[:, 2:][mask[:, 2:]].mean() for mask in (seen_ones, ~seen_ones)]
+    assert pooled[0] - pooled[1] > 0.2
+
+
+def test_a_length_without_both_kinds_does_not_count():
+    mask = np.array([[True, True, True, True], [True, True, False, True]])
+    found = seen.by_length(np.ones((2, 4), bool), {"node_seen": mask, "node_withheld": ~mask})
+    assert set(found) == {"node_seen", "node_withheld", "node_seen_3", "node_withheld_3"}
+
+
+def test_errors_that_come_in_whole_rows_do_not_read_as_independent():
+    row = compounding.whole_rows(TINY, wrong=0.1)
+    assert row["sizes"] > 0
+    assert row["gap"] > 0.2
+
+
+def test_rows_of_up_to_seven_inputs_are_of_all_lengths():
+    z = programmes.family(replace(TINY, rows=3000, longest=7, larger=(8, 9))).combinations
+    counts = np.bincount((z != rc.ABSENT).sum(axis=1), minlength=8)
+    assert counts[1:4].tolist() == [11, 121, 1331]
+    assert (counts[4:] > 100).all()
+    assert len(np.unique(z, axis=0)) == len(z)
+
+
+def test_copying_a_step_is_right_where_sums_stay():
+    found = programmes.copied(TINY)
+    assert set(found) == {f"node_{n}" for n in TINY.larger}
+    assert all(0.2 < share < 0.8 for share in found.values())
 
 
 def planted(condition: str, **columns: float) -> list[dict]:
@@ -168,6 +189,7 @@ def test_planted_memory_and_planted_composition_are_judged_so():
     composed = dict.fromkeys(memory, 0.97) | {"exact_trained": 1.0}
     controls = worlds.known_systems(worlds.Worlds(seed=3), 0.25)
     born = {"system": "untrained", "seed": 0, "exact_trained": 0.1, "patch_gain": 0.0}
+    controls.append({"system": "composes", "seed": 0, "patch_gain": 0.7})
     for once, words in ((memory, ["holds", "holds"]), (composed, ["fails", "fails"])):
         rows = planted(subgraphs.ONCE, **once, **voters, **patch) + planted(subgraphs.STEPS, **composed, **voters)
         table = pd.DataFrame([*rows, *controls, born])

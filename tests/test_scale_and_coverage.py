@@ -35,7 +35,7 @@ def students(column: str) -> list[dict]:
         for i, unseen in enumerate(success):
             other = {name: RNG.uniform() for name in ("probe_shown", "probe_deepest", "r2_seen", "chance")}
             row = {"system": "network", "condition": f"{i}", "kind": f"{i}", "seed": seed, "r2_unseen": unseen} | other
-            row["covers"] = 1.0
+            row |= {"covers": 1.0, "width": 128, "r2_seen": 0.9 + 0.1 * other["r2_seen"]}
             rows.append(row | ({column: unseen} if column else {}))
     probes = [
         {"system": s, "seed": 0, "probe_deepest": v, "probe_shown": v} for s, v in (("code", 1.0), ("noise", 0.0))
@@ -44,15 +44,27 @@ def students(column: str) -> list[dict]:
 
 
 def test_a_probe_of_shown_tasks_that_foretells_success_is_read_as_that():
-    assert read(predicting, students("probe_shown"))[0] == "holds"
-    assert read(predicting, students("probe_shown"))[2] == "holds"
+    first, among_wide, _, beyond_fit = read(predicting, students("probe_shown"))
+    assert first == among_wide == beyond_fit == "holds"
 
 
 def test_a_probe_of_unseen_tasks_alone_only_goes_with_success():
-    first, second, third = read(predicting, students("probe_deepest"))
+    first, among_wide, second, third = read(predicting, students("probe_deepest"))
     assert second == "holds"
-    assert first == "fails"
+    assert first == among_wide == "fails"
     assert third != "holds"
+
+
+def test_narrow_students_that_do_not_fit_carry_no_prediction_at_one_width():
+    """The probe tells wide from narrow students, and nothing among the wide ones."""
+    rows = students("")
+    for row in (r for r in rows if r["system"] == "network"):
+        narrow = int(row["kind"]) < 3
+        row |= {"width": 16 if narrow else 128, "r2_seen": 0.4 if narrow else 0.95}
+        row["probe_shown"] = 0.3 if narrow else 0.9 + 0.1 * RNG.uniform()
+    first, among_wide, *_ = rc.judge_all(pd.DataFrame(rows), predicting.CLAIMS)
+    assert first.effect > 0.6
+    assert among_wide.verdict == "fails"
 
 
 def test_supports_of_coverage_have_as_many_masks_and_differ_in_pairs():
@@ -83,8 +95,23 @@ def gaps(random: float, halves: float, few: float = 0.2) -> list[dict]:
 
 
 def test_scale_that_helps_where_pairs_are_covered_is_read_as_that():
-    assert read(coverage, gaps(0.3, 0.05)) == ["holds", "holds"]
-    assert read(coverage, gaps(0.3, 0.3, few=0.0)) == ["fails", "fails"]
+    assert read(coverage, gaps(0.3, 0.05)) == ["holds", "holds", "holds"]
+    assert read(coverage, gaps(0.3, 0.3, few=0.0)) == ["fails", "fails", "fails"]
+
+
+def test_a_share_of_a_gap_is_read_where_there_is_a_gap():
+    """Width closes half of a small gap and a quarter of a large one: less R2, a larger share."""
+    rows = gaps(0.1, 0.1)
+    for row in (r for r in rows if r["system"] == "network" and r["kind"] == coverage.RANDOM):
+        row["gap"] = 0.2 - 0.1 * (row["width"] == 256) + 0.002 * RNG.normal()
+    absolute, share, _ = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)
+    assert absolute.verdict == "fails"
+    assert share.effect == pytest.approx(0.25, abs=0.05)
+    assert share.verdict == "holds"
+    for row in (r for r in rows if r.get("kind") == coverage.RANDOM):
+        row["gap"] /= 4
+    share = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)[1]
+    assert "gap of narrow students" in share.why
 
 
 def decoders(gains: dict[float, float]) -> list[dict]:
@@ -95,7 +122,8 @@ def decoders(gains: dict[float, float]) -> list[dict]:
             for width in (16, 32):
                 held = 0.4 + more * (width == 32) + 0.002 * RNG.normal()
                 who = {"system": "network", "condition": f"{share}", "withheld": share, "width": width, "seed": seed}
-                rows.append(who | {"exact_trained": 1.0, "exact_held": held})
+                groups = {"n_row_2": 80.0, "n_pair_2": 64.0}
+                rows.append(who | {"exact_trained": 1.0, "exact_held": held} | groups)
     known = {"perfect": 1.0, "rememberer": 0.2, "last": 0.3, "last two": 0.3}
     groups = {"exact_pair_2": 0, "exact_row_2": 0, "exact_trained": 1}
     rows += [{"system": s, "seed": 0} | {g: max(v, one) for g, one in groups.items()} for s, v in known.items()]

@@ -4,7 +4,8 @@ A synthesis note says that training on granular subtasks "generalizes better tha
 no comparison of the two; this is one, with small decoders and a toy language of calls. The umbrella shows full calls,
 the granular arm seven forms of the same items. One arm lacks the forms that hold nested, chained or parallel calls; one
 shows full calls and paraphrases. New names and deeper nesting are asked. A laptop's decoders are too small and train
-too shortly to learn calls (a calibration on another seed): there, two arms show that all runs, and a GPU decides.
+too shortly to learn calls (a calibration on another seed), and they are three, where a verdict needs five: there, two
+arms show that all runs, no claim can be judged, and a GPU decides.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -44,6 +45,8 @@ class Settings(Seeded):
     """AdamW's learning rate, which falls to zero along a cosine"""
     weight_decay: float = 1e-2
     """AdamW's weight decay"""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """what activations and gradients are computed in; weights stay in float32"""
     items: int = 8000
     """lists of functions with a request, per depth, that training shows"""
     examples: int = 200
@@ -65,11 +68,10 @@ class Settings(Seeded):
 
 
 QUICK = Settings(seeds=2, width=8, depth=1, heads=2, steps=20, tuning_steps=5, batch=8, items=20, examples=8, n_eval=16)
-LAPTOP = Settings(seeds=3, width=32, steps=600, items=4000, n_eval=256)
-GPU = Settings(
-    seeds=5, width=256, depth=4, heads=8, steps=20_000, batch=64, items=40_000, learning_rate=1e-3, arms=ARMS
-)
-PAPER = replace(GPU, seeds=10, depth=8, steps=100_000, items=200_000)
+LAPTOP = Settings(seed=1, seeds=3, width=32, steps=200, items=4000, n_eval=256)
+_SIZES = {"width": 256, "depth": 4, "heads": 8, "batch": 64, "items": 40_000, "learning_rate": 1e-3, "arms": ARMS}
+GPU = Settings(seed=1, seeds=5, steps=6_000, precision="bfloat16", **_SIZES)  # pyrefly: ignore
+PAPER = replace(GPU, seeds=10, depth=8, steps=100_000, items=200_000, precision="float32")
 VARIANTS = (
     rc.Variant("400 examples of the full call", "how many examples suffice is our choice", examples=400),
     rc.Variant("half the updates", "how long decoders train is our choice", steps=lambda s: s.steps // 2),
@@ -136,6 +138,11 @@ def alike(arm: str, other: str, *questions: str) -> Effect:
     return compared(arm, other, {LABELS[q]: both for q in questions})
 
 
+def learnt(arm: str, other: str, question: str) -> Effect:
+    """By seed, 1 if the second arm answers nine tenths of new items of the trained kind; the first is not asked."""
+    return compared(arm, other, {LABELS[question]: rc.fitted("exact_iid", at_least=0.9, condition=other)})
+
+
 def spread(table: pd.DataFrame) -> float:
     """By how much the tokens that bear loss differ between arms, as a share of the least."""
     tokens = rc.networks(table)["loss_tokens"]
@@ -173,12 +180,14 @@ CLAIMS = (
     ),
     claim(
         "subtasks without nested, chained or parallel calls help with deeper nesting (ours)",
-        "Four subtasks in which no call is nested, chained or beside another still help with deeper nesting.",
-        "ours; stated before any run",
+        "After four subtasks in which no call is nested, chained or beside another, and the same few full calls, calls"
+        " nested more deeply are right more often than after full calls alone.",
+        "ours; margin stated before any run; that only full calls must be learnt was decided after a look: the four"
+        " subtasks' own shortfall is part of the answer",
         effect=ahead(WITHOUT, UMBRELLA, "nesting"),
         above=0.03,
         unit="share of exact calls nested three deep, four subtasks minus full calls alone",
-        fits=(alike(WITHOUT, UMBRELLA, "nesting"),),
+        fits=(learnt(WITHOUT, UMBRELLA, "nesting"),),
     ),
 )
 
@@ -201,6 +210,9 @@ def figure(settings: Settings, table: pd.DataFrame):
             panel.plot([], [], "o", color=f"C{colour}", ms=4, label=arm)
         panel.set_xticks(range(len(LABELS)), list(LABELS.values()))
         panel.set(title=title, ylim=(-0.03, 1.03))
+        if measure == "exact" and not rows["exact_iid"].max() >= 0.9:
+            panel.set_facecolor("0.94")
+            panel.text(0.5, 0.5, "calls are not learnt", transform=panel.transAxes, ha="center", style="italic")
     handles = axes[0, 0].get_legend_handles_labels()
     picture.legend(*handles, loc="outside lower center", ncols=4, fontsize=7, frameon=False)
     return picture

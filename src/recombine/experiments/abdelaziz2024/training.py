@@ -66,6 +66,8 @@ def maker(width: int, depth: int, heads: int):
 
 def trained(settings: Settings, arm: str, members: Sequence[int], monitor):
     """Decoders of an arm, one per seed: first on what the arm shows, then on the few examples of the full call."""
+    import jax.numpy as jnp
+
     family = shown(settings, arm)
     few = (family.combinations[:, 3] == 0) & (family.combinations[:, 2] < settings.examples // len(DEPTHS))
     mine = np.isin(family.combinations[:, 3], numbers(arm))
@@ -76,7 +78,8 @@ def trained(settings: Settings, arm: str, members: Sequence[int], monitor):
         keys=rc.member_keys(settings.seed, members),
         monitor=monitor,
     )
-    recipe = partial(rc.Recipe, batch=settings.batch, optimiser=rc.adamw_cosine, loss=rc.masked_cross_entropy)
+    how = {"loss": rc.masked_cross_entropy, "compute": getattr(jnp, settings.precision)}
+    recipe = partial(rc.Recipe, batch=settings.batch, optimiser=rc.adamw_cosine, **how)
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     first = fit(split=rc.Split(family.combinations, mine), recipe=recipe(steps(settings, arm)), dials=dials, label=arm)
     return fit(

@@ -2,7 +2,8 @@
 
 Loula, Baroni and Lake (2018, arXiv 1807.07545): "jump around right" is asked, after training on "around right" with
 none, one, two or three other verbs. Every filler covers one more pair of a verb and a template. If scale helps where
-the space is covered, exact answers should rise faster with the fillers in wide decoders than in narrow ones.
+the space is covered, exact answers should rise faster with the fillers in wide decoders than in narrow ones. At a
+laptop's size narrow ones do not fit the trained commands, also in three times its updates: a GPU decides.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from recombine.experiments.tokens import shared
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FITS = 0.98
+"""The share of trained commands that a decoder must answer exactly to count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +48,9 @@ class Settings(shared.Decoders):
 
 
 QUICK = Settings(seeds=2, fillers=(0, 3), narrow=4, width=8, head=4, depth=1, steps=20, batch=16, most=8, n_eval=32)
-LAPTOP = Settings(seed=3, fillers=(0, 3), depth=2, steps=1200, batch=64, most=9)
+LAPTOP = Settings(seed=4, fillers=(0, 3), depth=2, steps=400, batch=64, most=9)
 _SIZES = {"narrow": 64, "width": 256, "depth": 4, "head": 32, "batch": 256}
-GPU = Settings(seed=3, steps=10_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
+GPU = Settings(seed=4, steps=4_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=10, steps=100_000, learning_rate=3e-4, precision="float32")
 VARIANTS = (
     rc.Variant("half the steps", "the length of training is ours", steps=lambda s: s.steps // 2),
@@ -161,7 +165,7 @@ CLAIMS = (
             rc.reads("walks", "exact_held", at_most=0.0),
             rc.reads("untrained", "exact_held", at_most=0.05),
         ),
-        fits=(rc.fitted("exact_trained", at_least=0.98),),
+        fits=(rc.fitted("exact_trained", at_least=FITS),),
     ),
 )
 
@@ -169,7 +173,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """Exact answers and right tokens on the asked commands against the fillers, a line per decoder."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=2, side=3.2)
+    picture, axes = plots.panels(rows=1, columns=2, side=4.2)
     for place, column, label in (
         (axes[0, 0], "exact_held", "exact answers, jump around right"),
         (axes[0, 1], "tokens_held", "right tokens, jump around right"),
@@ -179,8 +183,13 @@ def figure(settings: Settings, table: pd.DataFrame):
             for _, one in mine.groupby("seed"):
                 place.plot(one["fillers"], one[column], color=colour, alpha=0.3, linewidth=0.8)
             means = mine.groupby("fillers")[column].mean()
-            place.plot(means.index, means, "o-", color=colour, ms=5, label=f"width {width:g}")
+            fit = mine.groupby("fillers")["exact_trained"].mean() >= FITS
+            place.plot(means.index, means, "-", color=colour, label=f"width {width:g}")
+            place.plot(means.index[fit], means[fit], "o", color=colour, ms=5)
+            place.plot(means.index[~fit], means[~fit], "o", color=colour, ms=5, mfc="white")
+        place.plot([], [], "o", color="black", ms=5, mfc="white", label="hollow: does not fit")
         place.set(xlabel="verbs shown with 'around right'", ylabel=label, ylim=(-0.03, 1.05))
+        place.grid(alpha=0.2, linewidth=0.6)
         place.set_xticks(settings.fillers)
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

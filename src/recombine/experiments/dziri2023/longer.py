@@ -37,10 +37,12 @@ class Settings(programmes.Programmes):
 
 _TINY = {"longest": 3, "larger": (4, 5), "rows": 200, "n_eval": 32, "width": 8, "head": 4, "depth": 1, "batch": 16}
 QUICK = Settings(seeds=2, steps=20, **_TINY)  # pyrefly: ignore
-LAPTOP = Settings(seed=2)
-_SIZES = {"width": 128, "depth": 4, "head": 32, "batch": 256, "kinds": KINDS}
-GPU = Settings(seed=2, seeds=8, block=8, steps=15_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
-PAPER = replace(GPU, seeds=10, block=5, width=256, depth=8, steps=100_000, learning_rate=3e-4, precision="float32")
+LAPTOP = Settings(seed=3, steps=2000)
+_SIZES = {"width": 128, "depth": 4, "head": 32, "batch": 256, "kinds": (PLAIN, COUPLED, LEARNED)}
+GPU = Settings(seed=3, seeds=8, block=8, steps=10_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
+PAPER = replace(
+    GPU, kinds=KINDS, seeds=10, block=5, width=256, depth=8, steps=100_000, learning_rate=3e-4, precision="float32"
+)
 VARIANTS = (
     rc.Variant(
         "half the steps", "the length of training is ours", steps=lambda s: s.steps // 2, kinds=(PLAIN, COUPLED)
@@ -133,6 +135,10 @@ def figure(settings: Settings, table: pd.DataFrame):
             style = {"color": colours[kind], "alpha": 0.7, "linewidth": 1, "markersize": 3}
             axes[0, 0].plot(sizes, exact, "o-", label=kind if i == 0 else None, **style)
             axes[0, 1].plot(settings.larger, [row[f"node_{n}"] for n in settings.larger], "o-", **style)
+    for _, row in table[table["system"] == "copies"].iterrows():
+        copies = [row[f"node_{n}"] for n in settings.larger]
+        axes[0, 1].plot(settings.larger, copies, ":", color="black", label="copies the step before")
+        axes[0, 1].legend(fontsize=7, frameon=False)
     for place in axes[0]:
         place.set_xticks(sizes)
     axes[0, 0].axvspan(sizes[0] - 0.4, sizes[0] + 0.4, color=plots.NEUTRAL, alpha=0.15, linewidth=0)

@@ -1,4 +1,4 @@
-"""Is the value in between used? A donor's activations at the place of the first function, and what is answered then."""
+"""Is the value in between kept where the first function stands? A donor's activations there, and what is answered."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def donors(known: World, tables: np.ndarray, rng: np.random.Generator) -> tuple[
 def followed(model: Any, task: rc.Task, known: World, rng: np.random.Generator) -> dict[str, float]:
     """The share of answers that follow the donor's value at the best layer, and those that follow another donor's.
 
-    The best layer is chosen on one half of the rows and read on the other. `patch_x` replaces x itself before layer 0.
+    The best layer is chosen on one half of the rows and read on the other. Before the first layer the place of f1 has
+    not seen x, so that nothing can have been computed there. Later places would tell nothing: a donor ends in the same
+    function, and what stands there may be its answer. `patch_x` replaces x itself before the first layer.
     """
     tables = task.sample.tables[known.rows[0, 0]]  # pyrefly: ignore
     asked, given = donors(known, tables, rng)
@@ -46,13 +48,46 @@ def followed(model: Any, task: rc.Task, known: World, rng: np.random.Generator) 
     other = rng.permutation(len(z))
     lot = mixed[:, 1] == tables[g, tables[donor[other, 2], donor[other, 1]]]
     first = np.arange(len(z)) < len(z) // 2
-    best = int(follows[:, first].mean(axis=1).argmax())
+    best = 1 + int(follows[1:, first].mean(axis=1).argmax())
     return {
         "patch_follows": float(follows[best, ~first].mean()),
         "patch_by_lot": float(lot[best, ~first].mean()),
         "patch_layer": float(best),
         "patch_x": float(np.mean(mixed[0, 0] == tables[g, tables[f, donor[:, 1]]])),
     }
+
+
+class Composer:
+    """A designed decoder that keeps f1(x) at the place of f1 after one layer, and answers from there."""
+
+    def __init__(self, tables: np.ndarray, symbols: int):
+        self.tables, self.symbols, self.layers, self.repeats = np.asarray(tables), symbols, (None,), 1
+
+    def __call__(self, x):
+        import jax.numpy as jnp
+
+        h = x.astype(jnp.float32)[:, None]
+        kept = self._value(x[1], x[0]).astype(jnp.float32)
+        return self.rest(h, x, 0), {"embedding": h, "layer0": h.at[1, 0].set(kept)}
+
+    def rest(self, h, x, first):
+        """The answer at every place, from the activations before a layer."""
+        import jax
+        import jax.numpy as jnp
+
+        from recombine.tasks.tokens import FIRST
+
+        kept = self._value(x[1], h[0, 0].astype(int)) if first == 0 else h[1, 0].astype(int)
+        answer = FIRST + self._value(x[2], FIRST + kept)
+        return jnp.broadcast_to(jax.nn.one_hot(answer, FIRST + self.symbols), (len(x), FIRST + self.symbols))
+
+    def _value(self, function, x):
+        """What a function, as a token, makes of a symbol, as a token."""
+        import jax.numpy as jnp
+
+        from recombine.tasks.tokens import FIRST
+
+        return jnp.asarray(self.tables)[function - FIRST - self.symbols, x - FIRST]
 
 
 def answers(model: Any, task: rc.Task, z: np.ndarray, donor: np.ndarray) -> np.ndarray:

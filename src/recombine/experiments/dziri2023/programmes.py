@@ -30,8 +30,8 @@ class Programmes(shared.Decoders):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.need_positive("longest", "rows", "n_eval")
-        if self.longest < 3:
-            raise rc.UserError(f"rows have at least 3 inputs, got {self.longest}")
+        if not 3 <= self.longest <= 7:
+            raise rc.UserError(f"rows have 3 to 7 inputs at most, got {self.longest}")
         if not self.larger or min(self.larger) <= self.longest or list(self.larger) != sorted(set(self.larger)):
             raise rc.UserError(f"larger must be rising numbers above {self.longest}, got {self.larger}")
 
@@ -45,18 +45,20 @@ class Programmes(shared.Decoders):
 
 @cache
 def family(settings: Programmes) -> rc.Task:
-    """The rows of trained sizes: all short ones, and of the two largest sizes as many as are needed, by lot.
+    """The rows of trained sizes: all of up to three inputs, a fifth of the rest of each size up to the largest by lot.
 
-    A fifth more than a network is trained on, so that there are others to ask.
+    The largest size has what is left. A fifth more than a network is trained on, so that there are others to ask.
     """
     from recombine.tasks.subsequence import VALUES, every, some, subsequence
 
     rng, longest = rc.rng(settings.seed, "rows"), settings.longest
-    short = every(longest - 2)
+    shortest = min(3, longest - 2)
+    short = every(shortest)
     short = np.pad(short, ((0, 0), (0, longest - short.shape[1])), constant_values=rc.ABSENT)
     left = max(round(1.2 * settings.rows) - len(short), 10)
-    fewer = min(left // 5, VALUES ** (longest - 1) // 2)
-    parts = [short, some(longest - 1, fewer, rng, columns=longest), some(longest, left - fewer, rng)]
+    fewer = {n: min(left // 5, VALUES**n // 2) for n in range(shortest + 1, longest)}
+    between = [some(n, count, rng, columns=longest) for n, count in fewer.items()]
+    parts = [short, *between, some(longest, left - sum(fewer.values()), rng)]
     return subsequence(np.concatenate(parts), steps=True, most=settings.largest)
 
 
@@ -141,7 +143,7 @@ def solver(task: rc.Task, rows: np.ndarray, *, wrong: float = 0.0, rng: np.rando
 
 
 def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
-    """A perfect solver, one that errs by lot, and a rememberer of the row with the longest same beginning."""
+    """A perfect solver, one that errs by lot, a rememberer of rows that begin alike, and one that copies steps."""
     them, found = asked(settings), []
     for name, wrong in (("perfect", 0.0), ("errs by lot", 0.02)):
         row: dict[str, Any] = {"system": name, "seed": 0}
@@ -149,7 +151,23 @@ def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
             right = answered(n, solver(them.task, rows, wrong=wrong, rng=rc.rng(settings.seed, "errors", n)))
             row |= {f"exact_{n}": float(right.all(axis=1).mean()), f"predicted_{n}": predicted_exact(right)}
         found.append(row | {"exact_larger": float(np.mean([row[f"exact_{n}"] for n in them.rows]))})
-    return [*found, {"system": "rememberer", "seed": 0, "exact_larger": remembered(settings, train)}]
+    known = {"rememberer": {"exact_larger": remembered(settings, train)}, "copies": copied(settings)}
+    return [*found, *({"system": name, "seed": 0} | row for name, row in known.items())]
+
+
+def copied(settings: Programmes) -> dict[str, float]:
+    """Right steps of larger sizes if each were the one before again, and the first 0."""
+    import jax
+    import jax.numpy as jnp
+
+    from recombine.tasks.subsequence import LARGEST, solved
+
+    found = {}
+    for n, rows in asked(settings).rows.items():
+        there = jnp.asarray(rows != rc.ABSENT)
+        sums = np.asarray(jax.vmap(solved)(jnp.asarray(rows, jnp.int32) - LARGEST, there)[0])[:, :n]
+        found[f"node_{n}"] = float(np.mean(sums == np.pad(sums[:, 1:], ((0, 0), (0, 1)))))
+    return found
 
 
 def remembered(settings: Programmes, train: np.ndarray) -> float:

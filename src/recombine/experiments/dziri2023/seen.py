@@ -102,7 +102,7 @@ def counts_apart(counts: dict[str, np.ndarray], right: np.ndarray) -> dict[str, 
 
 
 def at_equal_depth(settings: Any, model: Any, train: np.ndarray, seed: int) -> dict[str, float]:
-    """Right steps in rows that were not trained on, given right ones before: of seen suffixes, and of withheld ones."""
+    """Right steps in rows not trained on, given right ones before: of seen and of withheld suffixes of equal length."""
     from recombine.tasks.subsequence import suffixes
 
     task, rng = programmes.family(settings), rc.rng(settings.seed, "equal depth", seed)
@@ -115,13 +115,25 @@ def at_equal_depth(settings: Any, model: Any, train: np.ndarray, seed: int) -> d
     ends = by_depth(z, suffixes(z), depths)
     seen = (occurrences(ends, train) > 0)[rows]
     out = withheld(settings, z, seed)[rows]
-    there = np.isin(np.arange(1, depths + 1), WITHHELD) & np.ones_like(seen)
     guess = np.stack([vote(e[:, None], d, train) == d for e, d in zip(ends.T, truths(task, depths).T, strict=True)], 1)
-    named = {"node_seen": there & seen & ~out, "node_withheld": there & out}
-    found = {name: float(right[mask].mean()) if mask.any() else np.nan for name, mask in named.items()}
-    guessed = guess[rows]
-    remembered = {f"remembered_{k}": float(guessed[m].mean()) if m.any() else np.nan for k, m in named.items()}
-    return found | remembered
+    kinds, guessed = {"node_seen": seen & ~out, "node_withheld": out}, guess[rows]
+    return by_length(right, kinds) | by_length(guessed, kinds, "remembered_")
+
+
+def by_length(right: np.ndarray, kinds: dict[str, np.ndarray], start: str = "") -> dict[str, float]:
+    """Right steps of each kind, at each withheld length and as the mean of lengths that have nodes of every kind.
+
+    Long endings are harder and seldom seen: nodes pooled over lengths would set easy seen ones against hard withheld.
+    """
+    found: dict[str, float] = {}
+    for length in (n for n in WITHHELD if n <= right.shape[1]):
+        each = {f"{start}{name}_{length}": right[mask[:, length - 1], length - 1] for name, mask in kinds.items()}
+        if all(map(len, each.values())):
+            found |= {name: float(some.mean()) for name, some in each.items()}
+    for name in kinds:
+        levels = [value for key, value in found.items() if key.startswith(f"{start}{name}_")]
+        found[f"{start}{name}"] = float(np.mean(levels)) if levels else np.nan
+    return found
 
 
 def truths(task: rc.Task, depths: int) -> np.ndarray:

@@ -3,8 +3,9 @@
 Petty et al. find that deeper language models compose better, and that gains fade. Here decoders of several depths and
 as many weights learn SCAN without longer commands, without "jump around right", or with "jump" alone, and are asked for
 these. `iid` are commands of the trained kind that were held out by lot. In the first, answers are also scored where
-their length is given, since such networks are known to end too early. The gpu tier is the real one: at the size of the
-laptop's, one layer does not fit the trained commands.
+their length is given, since such networks are known to end too early. One layer does not fit the trained commands: two
+are the shallowest here. In a laptop's minutes no depth fits all of them (seen on trained commands of another seed): a
+GPU decides.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 
 LENGTH, TEMPLATE, JUMP = "longer commands", "jump around right", "jump"
 ASKED = (LENGTH, TEMPLATE, JUMP)
+FITS = 0.98
+"""The share of trained commands that a network must answer exactly to count."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(shared.Decoders):
-    depths: tuple[int, ...] = (1, 2, 4)
+    depths: tuple[int, ...] = (2, 4, 8)
     """numbers of layers"""
-    widths: tuple[int, ...] = (56, 40, 24)
+    widths: tuple[int, ...] = (40, 24, 16)
     """numbers of a token at each depth"""
     rates: tuple[float, ...] = (4e-3, 4e-3, 4e-3)
     """AdamW's learning rate at each depth"""
@@ -51,8 +54,8 @@ class Settings(shared.Decoders):
         self.need_positive("cut", "n_eval")
         if not len(self.depths) == len(self.widths) == len(self.rates) or list(self.depths) != sorted(set(self.depths)):
             raise rc.UserError(f"rising depths have a width and a rate each, got {self.depths}, {self.widths}")
-        if not {1, 2, 4} <= set(self.depths):
-            raise rc.UserError(f"depths must have 1, 2 and 4 among them, got {self.depths}")
+        if not {of_depth.SHALLOW, of_depth.DEEP} <= set(self.depths):
+            raise rc.UserError(f"depths must have {of_depth.SHALLOW} and {of_depth.DEEP} among them, got {self.depths}")
         if not 8 <= self.most <= 48 or not self.cut < self.most:
             raise rc.UserError(f"most lies in 8 .. 48 and cut below it, got {self.most} and {self.cut}")
         if not 0 < self.held_out < 1:
@@ -62,11 +65,12 @@ class Settings(shared.Decoders):
             inner_units(self.weights, depth, width)
 
 
-QUICK = Settings(seeds=2, widths=(12, 8, 4), weights=1200, head=4, steps=20, batch=8, most=8, cut=4, n_eval=32)
-LAPTOP = Settings(seed=2, seeds=3, block=3, steps=500, batch=32)
-_SIZES = {"depths": (1, 2, 4, 8), "widths": (352, 256, 192, 128), "rates": (1e-3,) * 4, "weights": 1_500_000}
+_TINY = {"depths": (2, 4), "widths": (12, 8), "rates": (4e-3,) * 2, "weights": 1200, "head": 4}
+QUICK = Settings(seeds=2, steps=20, batch=8, most=8, cut=4, n_eval=32, **_TINY)  # pyrefly: ignore
+LAPTOP = Settings(seed=3, steps=300, batch=32, most=8, cut=4)
+_SIZES = {"widths": (256, 192, 128), "rates": (1e-3,) * 3, "weights": 1_500_000}
 _WHOLE = {"most": 48, "cut": 22, "head": 32, "batch": 128, "n_eval": 1024, "precision": "bfloat16"}
-GPU = Settings(seed=2, steps=6_000, **_SIZES, **_WHOLE)  # pyrefly: ignore
+GPU = Settings(seed=3, steps=5_000, **_SIZES, **_WHOLE)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=10, steps=100_000, batch=256, precision="float32")
 VARIANTS = (
     rc.Variant("twice the rates", "the best rate is not known", rates=lambda s: tuple(2 * r for r in s.rates)),
@@ -182,43 +186,46 @@ claim = partial(
     rc.Claim,
     controls=CONTROLS,
     preconditions=of_depth.SAME_SIZE,
-    fits=(rc.fitted("exact_trained", at_least=0.98),),
+    fits=(rc.fitted("exact_trained", at_least=FITS),),
     over="kind",
 )
 CLAIMS = (
     claim(
         "deep and thin beats balanced on novel commands (the note)",
         "Of decoders with as many weights, those of four layers and more answer more of SCAN's novel commands than"
-        " those of one and two.",
+        " those of two.",
         "synthesis note on Liu et al. (2024)",
         effect=each_asked(of_depth.deep_minus_shallow),
         above=0.05,
-        unit="exact answers, novel commands: deep minus shallow",
+        unit="exact answers, novel commands: four layers and more minus two",
     ),
     claim(
         "depth helps by composing commands (the note)",
-        "From one layer to four, answers to novel commands gain more than those to commands held out by lot.",
+        "From two layers to four, answers to novel commands gain more than those to commands held out by lot.",
         "synthesis note on Liu et al. (2024)",
         effect=each_asked(of_depth.by_composing),
         above=0.05,
-        unit="gain from one layer to four: novel commands minus held out by lot",
+        unit="gain from two layers to four: novel commands minus held out by lot",
     ),
 )
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers to novel commands and to those held out by lot against depth, one dot per network."""
+    """Exact answers to novel commands, to those held out by lot and to trained ones by depth, a dot per network."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=3, side=3.2)
-    columns = {"iid": plots.NEUTRAL, "ood": plots.GOOD, "ood_given_length": plots.BAD}
+    picture, axes = plots.panels(rows=1, columns=3, side=3.7)
+    columns = {"iid": plots.NEUTRAL, "ood": plots.GOOD, "ood_given_length": plots.BAD, "exact_trained": "black"}
     words = {"iid": "held out by lot", "ood": "novel", "ood_given_length": "novel, length given"}
+    words["exact_trained"] = f"trained (fit from {FITS:g} on)"
     for place, asked in zip(axes[0], ASKED, strict=True):
         mine = rows[rows["asked"] == asked]
         for column, colour in columns.items():
             means = mine.groupby("layers")[column].mean()
             place.plot(mine["layers"], mine[column], "o", color=colour, alpha=0.35, markersize=3)
-            place.plot(means.index, means, "o-", color=colour, markersize=5, label=words[column])
+            style = "o:" if column == "exact_trained" else "o-"
+            place.plot(means.index, means, style, color=colour, markersize=5, label=words[column])
         place.set(title=asked, xlabel="layers", ylabel="exact answers", ylim=(-0.03, 1.05), xscale="log")
+        place.grid(alpha=0.2, linewidth=0.6)
         place.minorticks_off()
         place.set_xticks(settings.depths, settings.depths)
     axes[0, 0].legend(fontsize=7, frameon=False)

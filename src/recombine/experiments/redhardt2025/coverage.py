@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(students.WithPrecision):
-    seed: int = 1
+    seed: int = 2
     """the number from which every random draw is derived"""
     narrow: int = 96
     """units of a narrow student's hidden layer"""
@@ -45,7 +45,7 @@ class Settings(students.WithPrecision):
 
 QUICK = Settings(**students.QUICK | {"narrow": 4, "few": 0.7})
 LAPTOP = Settings(tasks=64, steps=2000)
-GPU = Settings(**students.LARGE | {"seeds": 8, "narrow": 256, "width": 2048})
+GPU = Settings(**students.LARGE | {"seeds": 8, "narrow": 256, "width": 1024})
 PAPER = replace(GPU, **students.LONG)
 VARIANTS = (
     rc.Variant("few is a third", "what counts as few masks is our choice", few=1 / 3),
@@ -129,6 +129,17 @@ def closing(kind: str, table: pd.DataFrame) -> pd.Series:
     return -rc.difference("gap", *widths(table)[::-1], by="width", kind=kind, amount=MANY)(table)
 
 
+def share_closed(kind: str, table: pd.DataFrame) -> pd.Series:
+    """By seed, which share of the narrow students' gap wide ones close, with many masks."""
+    narrow, wide = (rc.by_seed(table, "gap", kind=kind, amount=MANY, width=w) for w in widths(table))
+    return 1 - wide / narrow
+
+
+def narrow_gap(table: pd.DataFrame) -> float:
+    """The narrow students' gap after many random masks, which is what width can close there."""
+    return float(rc.by_seed(table, "gap", kind=RANDOM, amount=MANY, width=widths(table)[0]).mean())
+
+
 def gain(kind: str, table: pd.DataFrame) -> pd.Series:
     """By seed, how much better wide students answer held-out tasks after many masks than after few."""
     return rc.difference("r2_unseen", MANY, FEW, by="amount", kind=kind, width=widths(table)[1])(table)
@@ -149,11 +160,22 @@ claim = partial(figures.claim, source=NOTE)
 CLAIMS = (
     claim(
         "width closes the gap to held-out tasks where pairs are covered, more than where they are not (the note)",
-        "From narrow to wide students, the gap between shown and held-out tasks shrinks more after random masks than"
-        " after masks within two halves.",
+        "From narrow to wide students, the gap between shown and held-out tasks shrinks by more R2 after random masks"
+        " than after masks within two halves.",
         effect=lambda t: closing(RANDOM, t) - closing(HALVES, t),
         above=0.05,
         unit="shrinking of (R2 shown - R2 held-out) with width, random minus two halves",
+        fits=(figures.fits(amount=MANY), alike),
+    ),
+    claim(
+        "width closes a larger share of the gap where pairs are covered than where they are not (ours)",
+        "From narrow to wide students, a larger share of the gap between shown and held-out tasks is closed after"
+        " random masks than after masks within two halves.",
+        source="ours; stated after a look at other seeds, on which difference in R2 and share had opposite signs",
+        effect=lambda t: share_closed(RANDOM, t) - share_closed(HALVES, t),
+        above=0.1,
+        unit="share of the narrow students' gap that wide ones close, random minus two halves",
+        preconditions=(rc.Check("gap of narrow students after random masks", narrow_gap, at_least=0.1),),
         fits=(figures.fits(amount=MANY), alike),
     ),
     claim(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Settings(decoding.Settings):
     seeds: int = 8
     """networks trained for each condition"""
-    seed: int = 2
+    seed: int = 3
     """the number from which every random draw is derived; tables of `decoding` with other numbers suggested R1 to R3"""
     block: int = 8
     """seeds trained together in one piece of work; a longer run reuses the whole blocks of a shorter"""
@@ -74,6 +74,12 @@ def shown_controls(settings: Settings) -> dict[str, float]:
     return {name: rc.decodability(a[:half], z[:half], a[half:], z[half:]) for name, a in systems.items()}
 
 
+def wide(table: pd.DataFrame) -> pd.DataFrame:
+    """The students of the larger width: narrow ones do not fit, and would make a correlation by that alone."""
+    rows = figures.readable(table)
+    return rows[rows["width"] == rows["width"].max()]
+
+
 SHOWN, UNSEEN, FIT = (figures.explains(column, None) for column in ("probe_shown", "probe_deepest", "r2_seen"))
 SPAN = (figures.spread(0.3),)
 CHANCE = decoding.correlates("chance", at_least=-0.5, at_most=0.5)
@@ -96,6 +102,18 @@ CLAIMS = (
         unit="rank correlation of probe R2 on shown tasks with R2 on held-out tasks, over conditions",
         preconditions=SPAN,
         controls=CONTROLS,
+    ),
+    rc.Claim(
+        "decodability on shown tasks predicts success among students of one width that fit (ours)",
+        "Among wide students, the better constituents of shown tasks are decoded from the deepest hidden layer, the"
+        " better held-out tasks will be answered.",
+        "ours; stated after a look at other seeds, on which narrow students that do not fit carried the correlation",
+        effect=figures.explains("probe_shown", None, among=wide),
+        above=0.7,
+        unit="rank correlation of probe R2 on shown tasks with R2 on held-out tasks, over conditions of one width",
+        preconditions=(figures.spread(0.3, among=wide),),
+        controls=CONTROLS,
+        fits=(lambda t: figures.fits(width=rc.networks(t)["width"].max())(t),),
     ),
     rc.Claim(
         "decodability on held-out tasks goes with success (the paper)",
@@ -135,7 +153,8 @@ def figure(settings: Settings, table: pd.DataFrame):
             x = mine[column].clip(lower=-1)
             panel.plot(x, mine["r2_unseen"].clip(lower=-1), "o", color=f"C{colour}", alpha=0.7, ms=4, label=name)
         panel.set(xlabel=label, ylabel="R2 of answers, held-out tasks")
-        panel.set_title(f"rank correlation within a seed {figures.explains(column, None)(table).mean():.2f}")
+        every, one = (figures.explains(column, None, among=a)(table).mean() for a in (figures.readable, wide))
+        panel.set_title(f"rank correlation within a seed:\nall {every:.2f}, at one width {one:.2f}")
     figures.r2_limits(*axes[0])
     handles = axes[0, 0].get_legend_handles_labels()
     picture.legend(*handles, loc="outside lower center", ncols=4, fontsize=6.5, frameon=False)

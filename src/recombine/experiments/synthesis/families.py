@@ -2,7 +2,7 @@
 
 A family's pairs are what its examples compose: places x and y of a bump, modules of a teacher, preferences of a walker,
 adjacent functions of a chain, adjacent numbers of a dynamic programme, a verb and its manner in SCAN. A share of them
-is withheld by lot, and every example that has one is held out.
+is withheld by lot, and every example that has one is held out. Those with exactly one are asked.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import recombine as rc
+from recombine.measures.controls import vote
 from recombine.splits import coverage
 
 TRIES = 1000
 """How many lots are drawn at most."""
+PROGRAMMES = 800
+"""How many dynamic programmes of four numbers there are, drawn by lot."""
 NAMES = ("bumps", "hyperteacher", "preferences", "chains", "programmes", "scan")
 
 
@@ -48,6 +51,7 @@ def family(name: str) -> Family:
     """A family by its name."""
     from recombine.measures.tokens import exact_match
     from recombine.tasks import scan
+    from recombine.tasks.preferences import episode_accuracy
 
     values = partial(np.asarray, dtype=int)
     decoder = partial(Family, network=_decoder, score=exact_match, width=32, depth=2, batch=64, learning_rate=4e-3)
@@ -56,13 +60,13 @@ def family(name: str) -> Family:
     )
     known = {
         "bumps": lambda: Family(
-            _bumps, _grid, _axes, _pixels, rc.peak_accuracy, 64, 2, 1000, 32, 3e-3, worlds=False, categories=False
+            _bumps, _grid, _axes, _pixels, rc.peak_accuracy, 64, 2, 2500, 32, 3e-3, worlds=False, categories=False
         ),
-        "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=1200, categories=False),
-        "preferences": lambda: student(_preferences, score=rc.step_accuracy, steps=1000, fits=0.8),
+        "hyperteacher": lambda: student(_hyperteacher, score=_r2, steps=2400, categories=False),
+        "preferences": lambda: student(_preferences, score=episode_accuracy, steps=2400),
         "chains": lambda: decoder(_chains, lambda z: coverage.neighbours(z[:, 2:]), lambda z: z[:, 2:], steps=500),
-        "programmes": lambda: decoder(_programmes, coverage.neighbours, values, steps=800, worlds=False),
-        "scan": lambda: decoder(_scan, scan.pairs, scan.parts, steps=800, worlds=False),
+        "programmes": lambda: decoder(_programmes, coverage.neighbours, values, steps=500, worlds=False),
+        "scan": lambda: decoder(_scan, scan.pairs, scan.parts, steps=900, batch=48, worlds=False),
     }
     check(name)
     return known[name]()
@@ -80,9 +84,8 @@ def _hyperteacher(seed: int, worlds: int, tiny: bool) -> rc.Task:
 
 
 def _preferences(seed: int, worlds: int, tiny: bool) -> rc.Task:
-    modules = 4 if tiny else 8
-    sizes: dict[str, Any] = {"features": modules, "objects": 1 if tiny else 2}
-    return rc.preferences(modules=modules, max_active=3, worlds=worlds, key=rc.key(seed, "walks"), **sizes)
+    sizes: dict[str, Any] = {"modules": 4 if tiny else 8, "features": 4, "objects": 1}
+    return rc.preferences(**sizes, max_active=3, worlds=worlds, key=rc.key(seed, "walks"))
 
 
 def _chains(seed: int, worlds: int, tiny: bool) -> rc.Task:
@@ -93,9 +96,10 @@ def _chains(seed: int, worlds: int, tiny: bool) -> rc.Task:
 
 
 def _programmes(seed: int, worlds: int, tiny: bool) -> rc.Task:
-    from recombine.tasks.subsequence import every, subsequence
+    from recombine.tasks.subsequence import every, some, subsequence
 
-    return subsequence(every(2 if tiny else 3), steps=False)
+    rows = every(2) if tiny else some(4, PROGRAMMES, rc.rng(seed, "programmes"))
+    return subsequence(rows, steps=False)
 
 
 def _scan(seed: int, worlds: int, tiny: bool) -> rc.Task:
@@ -171,10 +175,20 @@ def mine(name: str, task: rc.Task, seed: int) -> np.ndarray:
     return task.combinations[:, 0] == seed if family(name).worlds else np.ones(len(task.combinations), bool)
 
 
-def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Which rows of a seed have none of the pairs that are withheld by lot, and which have one; then the coverage.
+class Sides(NamedTuple):
+    """Rows of a seed to train on, rows to ask, and the share of all pairs that training covers."""
 
-    Lots are drawn anew until training has every single part: what is asked is a new pair of known parts.
+    train: np.ndarray
+    asked: np.ndarray
+    coverage: float
+
+
+def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.Generator) -> Sides:
+    """Which rows of a seed have none of the pairs that are withheld by lot, and which have exactly one.
+
+    Rows with several are never seen: where more pairs are withheld there would be more of them, and asked rows would
+    be harder for that alone. Lots are drawn anew until training has every single part: what is asked is a new pair of
+    known parts.
     """
     own, one = mine(name, task, seed), family(name)
     nodes, parts = one.pairs(task.combinations), one.parts(task.combinations)
@@ -184,10 +198,26 @@ def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.G
     if count >= len(every):
         raise rc.UserError(f"{name}: withholding {withheld:g} of {len(every)} pairs leaves no pair covered")
     for _ in range(TRIES):
-        out = np.any(np.isin(nodes, rng.permutation(every)[:count]), axis=1)
-        if coverage.covered(parts[own], ~out[own]) == 1:
-            return own & ~out, own & out, np.asarray(coverage.covered(nodes[own], ~out[own]))
+        new = np.sum(np.isin(nodes, rng.permutation(every)[:count]), axis=1)
+        train, asked = own & (new == 0), own & (new == 1)
+        if coverage.covered(parts[own], train[own]) == 1 and asked.any():
+            return Sides(train, asked, float(coverage.covered(nodes[own], train[own])))
     raise rc.UserError(f"{name}: in {TRIES} lots, withholding {withheld:g} of the pairs always left a part untrained")
+
+
+def thinned(name: str, task: rc.Task, train: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """So many of the training rows by lot that hold all of their pairs and parts; more where these need more."""
+    one, left = family(name), rng.permutation(np.flatnonzero(train))
+    z = task.combinations[left]
+    nodes, parts = one.pairs(z), one.parts(z)
+    held: set[tuple[int, int]] = set()
+    needed = np.zeros(len(left), bool)
+    for i in range(len(left)):
+        mine = {(kind, int(n)) for kind, row in enumerate((nodes[i], parts[i])) for n in row if n != rc.ABSENT}
+        needed[i] = not mine <= held
+        held |= mine
+    first = np.concatenate([left[needed], left[~needed]])[: max(count, int(needed.sum()))]
+    return np.isin(np.arange(len(train)), first)
 
 
 def said(name: str, y: np.ndarray, answers: int) -> np.ndarray:
@@ -227,8 +257,21 @@ def known(settings: Any, name: str, task: rc.Task, *, train: np.ndarray, out: np
     some = task.combinations[rng.choice(np.flatnonzero(train), min(4096, int(train.sum())), replace=False)]
     memory = rc.truth(task, some, key=rc.key(settings.seed, "memories"))
     nearest = [int(np.argmin(np.sum(memory.z != z, axis=1))) for z in untrained.z]
-    return {
+    found = {
         "perfect": untrained.answering(said(name, untrained.y, answers)),
         "remembers": untrained.answering(said(name, memory.y[nearest], answers)),
         "untrained": untrained,
     }
+    return found | {"votes": untrained.answering(said(name, voted(name, untrained, memory), answers))}
+
+
+def voted(name: str, asked: rc.Record, memory: rc.Record) -> np.ndarray:
+    """The commonest remembered answer among rows that share a part; of all parts, the one that is right most often."""
+    _, first, label = np.unique(memory.y.reshape(len(memory), -1), axis=0, return_index=True, return_inverse=True)
+    shown = np.arange(len(memory) + len(asked)) < len(memory)
+    labels, tried = np.append(label, np.zeros(len(asked), int)), {}
+    for column in range(int(family(name).worlds), memory.z.shape[1]):
+        parts = np.append(memory.z[:, column], asked.z[:, column])[:, None]
+        y = memory.y[first[vote(parts, labels, shown)[~shown]]]
+        tried[family(name).score(asked.answering(said(name, y, asked.y_hat.shape[-1])))] = y
+    return tried[max(tried)]

@@ -106,6 +106,12 @@ def known_systems(settings: Worlds, withheld: float) -> list[dict]:
     return rc.control_rows(lambda guess: scored(known, guess == known.answers) | described(known), answers)
 
 
+def enough(*groups: str) -> rc.Check:
+    """The precondition that every group has rows enough for a share."""
+    columns = [f"n_{group}" for group in groups]
+    return rc.Check("the fewest rows of a group", lambda t: rc.networks(t)[columns].min().min(), at_least=60)
+
+
 fits = partial(rc.fitted, "exact_trained", at_least=0.99)
 CONTROLS = (
     rc.reads("perfect", "exact_pair_2", at_least=1.0),
