@@ -32,6 +32,10 @@ def diagnose(
     boolean per example, or the combinations trained on. Arrays: a dict, a Record, an npz file, a folder of npy files.
     """
     given: dict[str, Any] = {"factors": factors, "trained": trained, "targets": targets, "names": names}
+    if output is not None and not is_torch(model):
+        raise UserError(
+            "output= chooses among the outputs of a PyTorch model; otherwise give or return the answer alone"
+        )
     if isinstance(model, Mapping | Record | str | Path):
         return diagnosed(from_arrays(model, layers=layers, **given), _name(model, name))
     if not callable(model):

@@ -22,6 +22,52 @@ MOST = 20_000
 """Examples that are measured; of more, as many are sampled, evenly over combinations."""
 
 
+class Later:
+    """Some rows of an array on disk, read when they are asked for."""
+
+    def __init__(self, values: np.memmap, rows: np.ndarray) -> None:
+        self.values, self.rows, self.shape = values, rows, (len(rows), *values.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, some: slice) -> np.ndarray:
+        return np.asarray(self.values[self.rows[some]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[:], dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Which of the `given` examples are measured (`rows`; all if none), with their factors and whether trained on."""
+
+    factors: tuple[Factor, ...]
+    trained: np.ndarray
+    given: int
+    rows: np.ndarray | None = None
+
+    def take(self, values: Any, name: str) -> Any:
+        """Of values of all examples those that are measured; nothing else is read from disk."""
+        shaped = values if hasattr(values, "shape") else as_array(values, name)
+        if not shaped.shape or len(shaped) != self.given:
+            raise UserError(f"{name} has {len(shaped)} examples, but the factors have {self.given}")
+        if self.rows is None:
+            return shaped
+        return Later(shaped, self.rows) if isinstance(shaped, np.memmap) else shaped[self.rows]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a sample adds to the error."""
+        if self.rows is None:
+            return ()
+        share = np.sqrt(1 / len(self.rows) - 1 / self.given)
+        return (
+            f"{len(self.rows):,} of {self.given:,} examples were sampled, evenly over combinations; a mean over all of"
+            f" them moves by about {100 * share:.1f} % of its standard deviation",
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Examples as arrays, and combinations as rows of codes with the examples that they have."""
@@ -32,6 +78,7 @@ class Evidence:
     layers: Mapping[str, Any]  # by name, (examples, ...), in the model's order; "input" among them
     notes: tuple[str, ...] = ()
     geometry: Mapping[str, np.ndarray] = field(default_factory=dict)  # exact metrics by layer, (combinations, F, F)
+    units: Mapping[str, int] = field(default_factory=dict)  # of layers that a door has projected
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,23 +99,7 @@ class Evidence:
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        codes = np.stack([f.codes for f in self.factors], axis=1)
-        if self.continuous:
-            codes = np.concatenate([codes, self._bands(codes)[:, None]], axis=1)
-        rows, of = np.unique(codes, axis=0, return_inverse=True)
-        return rows[:, : len(self.factors)], of.reshape(-1)
-
-    def _bands(self, codes: np.ndarray) -> np.ndarray:
-        """Half steps from each example of a cell without training to the nearest trained one: cells are cut along them.
-
-        The bins of continuous factors can be coarse beside the distance up to which a model composes.
-        """
-        cells, of = np.unique(codes, axis=0, return_inverse=True)
-        untrained = np.bincount(of.reshape(-1), weights=self.trained, minlength=len(cells))[of.reshape(-1)] == 0
-        bands, known = np.zeros(len(codes), int), self.at[sampled(np.flatnonzero(self.trained))]
-        if untrained.any() and len(known):
-            bands[untrained] = 2 * nearest_seen(known, self.at[untrained], self.ordered)
-        return bands
+        return combined(self.factors, self.trained)
 
     @property
     def combinations(self) -> np.ndarray:
@@ -142,6 +173,55 @@ def sampled(rows: np.ndarray, most: int = 4000) -> np.ndarray:
     return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
 
 
+def combined(factors: Sequence[Factor], trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The combinations as rows of codes, and per example its combination."""
+    codes = np.stack([f.codes for f in factors], axis=1)
+    if any(f.continuous for f in factors):
+        codes = np.concatenate([codes, _bands(factors, trained, codes)[:, None]], axis=1)
+    rows, of = np.unique(codes, axis=0, return_inverse=True)
+    return rows[:, : len(factors)], of.reshape(-1)
+
+
+def _bands(factors: Sequence[Factor], trained: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Half steps from each example of a cell without training to the nearest trained one: cells are cut along them.
+
+    The bins of continuous factors can be coarse beside the distance up to which a model composes.
+    """
+    at, ordered = np.stack([f.at for f in factors], axis=1), np.array([f.ordered for f in factors])
+    cells, of = np.unique(codes, axis=0, return_inverse=True)
+    untrained = np.bincount(of.reshape(-1), weights=trained, minlength=len(cells))[of.reshape(-1)] == 0
+    bands, known = np.zeros(len(codes), int), at[sampled(np.flatnonzero(trained))]
+    if untrained.any() and len(known):
+        bands[untrained] = 2 * nearest_seen(known, at[untrained], ordered)
+    return bands
+
+
+def sampling(factors: Any, trained: Any, targets: Any, names: Sequence[str] | None = None) -> Sample:
+    """Read the factors and what was trained on, and choose the examples that are measured."""
+    read = read_factors(factors, names)
+    Sample(read, np.zeros(0, bool), len(read[0].codes)).take(targets, "targets")  # as long as the factors
+    mask = read_trained(trained, read)
+    if len(mask) <= MOST:
+        return Sample(read, mask, len(mask))
+    rows = evenly(combined(read, mask)[1], mask, MOST)
+    return Sample(tuple(f.of_rows(rows) for f in read), mask[rows], len(mask), rows)
+
+
+def evenly(of: np.ndarray, trained: np.ndarray, most: int) -> np.ndarray:
+    """So many examples, evenly over combinations and, within each, over those trained on and those not.
+
+    A combination that was trained on keeps an example that was: else it would be called new.
+    """
+    rng = np.random.default_rng(0)
+    strata = 2 * of + ~trained
+    order = rng.permutation(len(of))
+    order = order[np.argsort(strata[order], kind="stable")]
+    place = np.empty(len(of), int)  # the how-manieth example of its stratum
+    place[order] = np.arange(len(of)) - np.searchsorted(strata[order], strata[order])
+    turn = rng.permutation(of.max() + 1)[of]
+    return np.sort(np.lexsort((~trained, turn, place))[:most])
+
+
 def gather(
     factors: Any,
     trained: Any,
@@ -150,18 +230,27 @@ def gather(
     layers: Mapping[str, Any] | None = None,
     *,
     names: Sequence[str] | None = None,
-    notes: Sequence[str] = (),
 ) -> Evidence:
     """Check and bring together what is known of a model, from arrays of any framework."""
-    read = read_factors(factors, names)
-    n = len(read[0].codes)
-    targets, outputs = as_array(targets, "targets"), as_array(outputs, "outputs")
-    for name, values in (("targets", targets), ("outputs", outputs), *(layers or {}).items()):
-        if len(values) != n:
-            raise UserError(f"{name} has {len(values)} examples, but the factors have {n}")
-    mask = read_trained(trained, read)
-    found = Evidence(read, mask, read_answers(targets, outputs, mask), dict(layers or {}), tuple(notes))
-    return _thinned(found) if n > MOST else found
+    sample = sampling(factors, trained, targets, names)
+    given = {"targets": targets, "outputs": outputs}
+    given = {name: sample.take(values, name) for name, values in given.items()}
+    return assembled(sample, **given, layers={name: sample.take(v, name) for name, v in (layers or {}).items()})
+
+
+def assembled(
+    sample: Sample,
+    targets: Any,
+    outputs: Any,
+    layers: Mapping[str, Any],
+    *,
+    notes: Sequence[str] = (),
+    units: Mapping[str, int] | None = None,
+) -> Evidence:
+    """Evidence from the examples of a sample alone."""
+    answers = read_answers(as_array(targets, "targets"), as_array(outputs, "outputs"), sample.trained)
+    told = (*notes, *sample.notes)
+    return Evidence(sample.factors, sample.trained, answers, dict(layers), told, units=dict(units or {}))
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
@@ -208,29 +297,3 @@ def _coded(column: np.ndarray, factor: Factor) -> list[int]:
     if factor.ordered:
         return [places.get(f"{float(v):g}", places.get(str(v), -1)) for v in column]
     return [places.get(str(v), -1) for v in column]
-
-
-def _thinned(whole: Evidence) -> Evidence:
-    """At most MOST examples, as many of each combination as can be, and the error that this adds."""
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(whole.of))
-    place = np.empty(len(order), int)  # the how-manieth example of its combination
-    by = order[np.argsort(whole.of[order], kind="stable")]
-    starts = np.searchsorted(whole.of[by], np.arange(len(whole.combinations)))
-    place[by] = np.arange(len(by)) - starts[whole.of[by]]
-    kept = np.sort(np.argsort(place, kind="stable")[:MOST])
-    share = np.sqrt(1 / MOST - 1 / len(order))
-    note = (
-        f"{MOST:,} of {len(order):,} examples were sampled, evenly over combinations; a mean over all of them moves by"
-        f" about {100 * share:.1f} % of its standard deviation"
-    )
-    a = whole.answers
-    factors = tuple(
-        Factor(
-            f.name, f.values, f.codes[kept], f.at[kept], None if f.numbers is None else f.numbers[kept], f.continuous
-        )
-        for f in whole.factors
-    )
-    layers = {name: values[kept] for name, values in whole.layers.items()}
-    answers = Answers(a.truth[kept], a.given[kept], a.labels, a.scale, a.shape)
-    return Evidence(factors, whole.trained[kept], answers, layers, (*whole.notes, note))

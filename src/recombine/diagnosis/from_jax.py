@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.evidence import Evidence, Sample, as_array, assembled, sampling
 from recombine.diagnosis.from_arrays import choose_layers
 from recombine.diagnosis.layers import WIDE, projected, projection_note
 
@@ -31,26 +31,25 @@ def from_jax(
     names: Sequence[str] | None = None,
     batch: int = 256,
 ) -> Evidence:
-    """Ask the model every example, some at a time, and keep answers and layers as NumPy arrays."""
+    """Ask the model the examples that are measured, some at a time; keep answers and layers as NumPy arrays."""
     import jax
     import jax.numpy as jnp
 
-    from recombine.diagnosis.factors import read_factors
-
-    values = _numeric(factors, names)
+    sample = sampling(factors, trained, targets, names)
+    values = _numeric(sample)
     encode = data if callable(data) else None
     if encode is not None and values is None:
         raise UserError("data as a function of the factors needs factors that are numbers")
-    x = np.asarray(values if encode is not None else as_array(data, "inputs"))
-    if len(x) != len(read_factors(factors, names)[0].codes):
-        raise UserError(f"inputs have {len(x)} examples, but the factors have other lengths")
+    x = np.asarray(values if encode is not None else as_array(sample.take(data, "inputs"), "inputs"))
     ask = _asked(_quiet(model), encode)
     kept = choose_layers(_order(ask, x[0]), layers)
     one = jax.eval_shape(ask, jax.ShapeDtypeStruct(x.shape[1:], jnp.asarray(x[:1]).dtype))
-    notes = [projection_note(n, one[1][n].size) for n in kept if one[1][n].size > WIDE]
+    wide = {n: one[1][n].size for n in kept if one[1][n].size > WIDE}
+    told = sample.take(targets, "targets")
     outputs, acts = _answers(ask, x, kept, batch)
     inputs = {"input": _inputs(encode, x, batch)} if encode is not None or x.dtype.kind in "fiub" else {}
-    found = gather(factors, trained, targets, outputs, {**inputs, **acts}, names=names, notes=notes)
+    notes = [projection_note(name, units) for name, units in wide.items()]
+    found = assembled(sample, told, outputs, {**inputs, **acts}, notes=notes, units=wide)
     if encode is None and not (values is not None and x.shape == values.shape and np.allclose(x, values)):
         return found
     return _with_geometry(found, ask, encode, values, kept)
@@ -129,14 +128,11 @@ def _inputs(encode: Callable | None, x: np.ndarray, batch: int) -> np.ndarray:
     return np.concatenate([np.asarray(many(x[i : i + batch])) for i in range(0, len(x), batch)])
 
 
-def _numeric(factors: Any, names: Sequence[str] | None) -> np.ndarray | None:
+def _numeric(sample: Sample) -> np.ndarray | None:
     """The factors as numbers (examples, factors), or none if one is not."""
-    from recombine.diagnosis.factors import read_factors
-
-    read = read_factors(factors, names)
-    if any(f.numbers is None for f in read):
+    if any(f.numbers is None for f in sample.factors):
         return None
-    return np.stack([np.asarray(f.numbers) for f in read], axis=1).astype(np.float32)
+    return np.stack([np.asarray(f.numbers) for f in sample.factors], axis=1).astype(np.float32)
 
 
 def _with_geometry(
@@ -147,7 +143,7 @@ def _with_geometry(
 
     import jax
 
-    if values is None or len(values) != len(found.of) or len(found.combinations) > _POINTS:
+    if values is None or len(found.combinations) > _POINTS:
         return found
     points = values[np.unique(found.of, return_index=True)[1]]
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from recombine.diagnosis import figures
 from recombine.diagnosis.diagnosis import Diagnosis, advice, plain
-from recombine.diagnosis.layers import PER_UNIT, Layer
+from recombine.diagnosis.layers import Layer, pure_rows
+from recombine.diagnosis.probes import PER_UNIT
 from recombine.diagnosis.rules import CANNOT_TELL, COMPOSES, MEMORIZES, PARTLY
 from recombine.measures.gap import Interval, mean_interval
 
@@ -129,8 +130,7 @@ def _inside(d: Diagnosis) -> str:
     if len(d.layers) < 2:
         return "<h2>Inside</h2><p>No layers were given: only answers could be measured.</p>"
     silent = list(dict.fromkeys(said for layer in d.layers for said in layer.silent))
-    exact = any(layer.exact for layer in d.layers)
-    how = "exact derivatives" if exact else "differences between neighbouring combinations"
+    how = next((layer.how for layer in d.layers if layer.how), "combination means")
     return "".join(
         [
             "<h2>Inside, layer by layer</h2><p class='faint'>These describe the model. They do not decide: no"
@@ -139,11 +139,12 @@ def _inside(d: Diagnosis) -> str:
                 figures.drawn(lambda: figures.layer_curves(d)),
                 "How well a linear probe, fitted on seen combinations, reads each factor on new ones; band:"
                 " 95 % interval over combinations; dashed: shuffled labels; hollow: fewer than"
-                f" {PER_UNIT} examples per unit.",
+                f" {PER_UNIT} combinations per unit.",
             ),
             _figure(
                 figures.drawn(lambda: figures.shape_curves(d)),
-                f"Shape of each layer over the combinations, by {how}; dashed: combinations shuffled, or zero.",
+                f"Shape of each layer over the combinations, by {how};"
+                " band: 95 % interval over combinations; dashed: combinations shuffled.",
             ),
             _figure(
                 figures.drawn(lambda: figures.kernels(d)),
@@ -172,16 +173,14 @@ def _layer_table(layers: Iterable[Layer], names: Sequence[str]) -> str:
             layer.name,
             str(layer.units),
             *(f"{layer.decodability[n].value:.2f}{'*' * layer.few}" if n in layer.decodability else "–" for n in names),
-            *(
-                "–" if v is None else f"{v:.2f}"
-                for v in (layer.additive_share, layer.factorisation, layer.hole_depth, layer.and_agreement)
-            ),
-            "–" if layer.or_agreement is None else f"{layer.or_agreement:.2f}",
-            ", ".join(f"{v:.1f}" for v in layer.schmidt.values()) or "–",
+            *map(layer.said, ("additive_share", "factorisation", "hole_depth", "and_agreement", "or_agreement")),
+            "; ".join(layer.said(f"schmidt/{n}") for n in layer.schmidt) or "–",
         ]
         for layer in layers
     ]
-    return _table(head, rows) + f"<p class='faint'>* fewer than {PER_UNIT} examples per unit: do not trust it.</p>"
+    few = f"* fewer than {PER_UNIT} combinations per unit: do not trust it."
+    told = "± is half a 95 % interval over combinations; in brackets, the same with combinations shuffled."
+    return _table(head, [*rows, *pure_rows(list(layers), names)]) + f"<p class='faint'>{told} {few}</p>"
 
 
 def _readings(d: Diagnosis) -> str:
