@@ -1,6 +1,7 @@
 """How alike a layer makes combinations: its cosines beside the AND and the OR kernel, and its Schmidt spectrum.
 
-Cosines are of centred means, so both kernels are centred and scaled alike: a layer that is exactly AND reads 1 on AND.
+Cosines are of centred means, so both kernels are centred and scaled alike: a layer that is AND reads 1 on AND. No layer
+has OR for its products, since OR is not positive: the nearest that a layer can have stands for it, and reads 1 on OR.
 Pairs of a combination with itself are alike in every layer and do not count.
 """
 
@@ -61,7 +62,7 @@ class Kernels:
 
     @cached_property
     def readings(self) -> dict[str, dict[str, float]]:
-        """What a layer that is exactly AND, or exactly OR, reads on these combinations."""
+        """What a layer that is AND, or the nearest that a layer can be to OR, reads on these combinations."""
         return {name: self._values(kernel) for name, kernel in self.pure.items()}
 
     def _values(self, kernel: np.ndarray) -> dict[str, float]:
@@ -80,7 +81,10 @@ class Kernels:
             f"{name}_agreement": float(np.mean([self._agreement(kernel[np.ix_(o, o)], k).value for o in self.orders]))
             for name, k in self.speaking.items()
         }
-        agreements = {name: i for name, i in agreements.items() if np.isfinite(i.value)}
+        still = [name for name, i in agreements.items() if not np.isfinite(i.value)]
+        silent += [f"{name.partition('_')[0].upper()} agreement: all pairs are equally alike" for name in still]
+        agreements = {name: i for name, i in agreements.items() if name not in still}
+        controls = {name: value for name, value in controls.items() if name in agreements and np.isfinite(value)}
         said: dict[str, Any] = {name: i.value for name, i in agreements.items()}
         said |= {"kernel": kernel, "intervals": agreements, "controls": controls}
         if not self.whole:
@@ -126,18 +130,19 @@ class Kernels:
 
 
 def _centred_cosines(kernel: np.ndarray) -> np.ndarray:
-    """What centred rows with these products have as cosines."""
+    """The cosines of centred rows whose products are these, as nearly as products of rows can be."""
     centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
-    lengths = np.sqrt(np.maximum(np.diag(centred), 1e-12))
-    return centred / np.outer(lengths, lengths)
+    values, sides = np.linalg.eigh(centred)
+    rows = sides * np.sqrt(np.maximum(values, 0))
+    return cosine_matrix(rows, rows)
 
 
 def _correlation(sums: np.ndarray) -> np.ndarray:
     """From the sums of 1, x, y, x², y², xy; NaN where one does not vary."""
     n, x, y, xx, yy, xy = sums
-    spreads = (n * xx - x * x) * (n * yy - y * y)
-    told = spreads > 1e-18 * (n * xx * n * yy)
-    return np.where(told, (n * xy - x * y) / np.sqrt(np.where(told, spreads, 1.0)), np.nan)
+    mine, other = n * xx - x * x, n * yy - y * y
+    told = (mine > 1e-10 * n * xx) & (other > 1e-10 * n * yy)
+    return np.where(told, (n * xy - x * y) / np.sqrt(np.where(told, mine * other, 1.0)), np.nan)
 
 
 def _schmidt(tensor: np.ndarray, part: int) -> np.ndarray:

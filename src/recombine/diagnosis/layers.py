@@ -31,7 +31,7 @@ class Layer:
     """The measures of one layer; None where the data do not allow one, and `silent` says why.
 
     `intervals` and `controls` have the names of the measures, `schmidt/FACTOR` for ranks. `if_and` and `if_or` are
-    what a layer that is exactly AND, or exactly OR, reads on the same combinations. `how` are the derivatives.
+    what a layer that is AND, or as near to OR as can be, reads on the same combinations. `how` are the derivatives.
     """
 
     name: str
@@ -162,14 +162,14 @@ def _layer(e: Evidence, name: str, acts: np.ndarray, kernels: Kernels | None, cl
 
 
 def pure_rows(layers: Sequence[Layer], names: Sequence[str]) -> list[list[str]]:
-    """For the table of layers: what a layer that is exactly AND, and one that is exactly OR, would read."""
+    """For the table of layers: what a layer that is AND, and one that is OR, would read."""
     for layer in layers:
         if layer.if_and:
             break
     else:
         return []
     rows = []
-    for word, reads in (("exactly AND", layer.if_and), ("exactly OR", layer.if_or)):
+    for word, reads in (("AND itself", layer.if_and), ("OR itself", layer.if_or)):
         cells = [f"{reads[key]:.2f}" if key in reads else "–" for key in ("and_agreement", "or_agreement")]
         ranks = "; ".join(f"{v:.2f}" for key, v in reads.items() if key.startswith("schmidt/")) or "–"
         rows.append([word, "–", *["–"] * len(names), "–", "–", "–", *cells, ranks])

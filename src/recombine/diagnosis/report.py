@@ -194,7 +194,8 @@ def _readings(d: Diagnosis) -> str:
     ]
     said = (
         f"Superposition: the model's own answers to seen combinations that share a part explain {_share(t.r2_parts)} of"
-        f" its answers to new ones; parts of others {_share(t.r2_shuffled)}, the truth {_share(t.r2_truth)}."
+        f" its answers to new ones (R² {_interval(t.r2_interval)}); parts of others {_share(t.r2_shuffled)}, the truth"
+        f" {_share(t.r2_truth)}."
         f" Copies of the answer to a nearest seen combination: {_share(t.near_copies)} (of the truth:"
         f" {_share(t.true_copies)})."
     )
