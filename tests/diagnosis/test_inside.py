@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import recombine as rc
+from recombine.diagnosis.from_arrays import from_arrays
 from recombine.diagnosis.from_jax import from_jax
 from recombine.diagnosis.jackknife import jackknifed
 from recombine.diagnosis.layers import Clock, Layer, measured
@@ -27,7 +28,7 @@ HIDDEN = np.tanh(CODES @ RNG(2).normal(size=(14, 30))) + 0.3 * RNG(3).normal(siz
 def layer(acts: np.ndarray, z: np.ndarray = Z, seen: np.ndarray = SEEN, rows: np.ndarray | None = None) -> Layer:
     rows = np.arange(49) if rows is None else rows
     arrays = {"z": z[rows], "trained": seen[rows], "y": Y[rows], "y_hat": Y[rows], "acts/here": acts}
-    return measured(rc.diagnosis.from_arrays.from_arrays(arrays), Clock(), [])[0]
+    return measured(from_arrays(arrays), Clock(), [])[0]
 
 
 def features(kernel: np.ndarray) -> np.ndarray:
@@ -161,7 +162,7 @@ def test_real_valued_factors_have_a_geometry_without_derivatives(grid):
     assert mine.how == ("differences between neighbours" if grid else "slopes within cells of bins")
     exact = measured(from_jax(waves, z.astype(np.float32), factors=z, trained=seen, targets=y), Clock(), [])[-1]
     assert exact.how == "exact derivatives"
-    assert mine.factorisation == pytest.approx(exact.factorisation, abs=0.03)
+    assert mine.factorisation == pytest.approx(exact.factorisation, abs=0.05)
     assert mine.hole_depth is not None
     assert abs(mine.hole_depth - exact.hole_depth) < 0.15
     assert set(mine.controls) >= {"factorisation", "hole_depth"}

@@ -53,8 +53,10 @@ def test_real_valued_factors_keep_what_was_trained_on():
     codes = np.stack([f.codes for f in found.factors], axis=1)
     whole = evidence.read_factors(z)
     cells = {tuple(c) for c in np.stack([f.codes for f in whole], axis=1)[trained].tolist()}
-    here = {tuple(c) for c in codes[found.seen[found.of]].tolist()}
-    assert here == cells
+    seen = found.seen[found.of]
+    here, elsewhere = ({tuple(c) for c in codes[mask].tolist()} for mask in (seen, ~seen))
+    assert here <= cells
+    assert not elsewhere & cells
 
 
 def test_a_model_is_asked_only_the_examples_that_are_measured():
@@ -66,7 +68,7 @@ def test_a_model_is_asked_only_the_examples_that_are_measured():
         return one, {"wide": jnp.tile(one, 4)}
 
     found = rc.diagnose(model, (x, x), factors=Z[ROWS], trained=rarely_trained(Z[ROWS]))
-    assert len(calls) <= 400 + 20  # and derivatives, which trace
+    assert len(calls) == 400
     assert [len(v) for v in found.evidence.layers.values()] == [400, 400]
 
 

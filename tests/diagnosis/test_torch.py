@@ -207,10 +207,13 @@ def test_an_embedding_that_is_rescaled_when_asked_stays_as_it_was():
     assert torch.equal(model[0].weight, before)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning", "ignore:.torch.jit:DeprecationWarning")
 def test_a_scripted_module_is_left_as_it_was():
     model = torch.jit.script(nn.Sequential(nn.Linear(12, 3), nn.BatchNorm1d(3))).train()
     state = {name: value.clone() for name, value in model.state_dict().items()}
-    rc.diagnose(model, (X, Y), layers=["0"], **GIVEN)
+    with pytest.raises(rc.UserError, match=r"give layers=\[\]"):
+        rc.diagnose(model, (X, Y), **GIVEN)
+    rc.diagnose(model, (X, Y), layers=[], **GIVEN)
     assert model.training
     assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
 

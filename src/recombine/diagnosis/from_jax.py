@@ -158,6 +158,6 @@ def _with_geometry(
     with jax.default_matmul_precision("highest"):
         try:
             exact = jax.device_get(jax.jit(lambda z: jax.lax.map(metric, z, batch_size=16))(points))
-        except TypeError:  # a code that takes whole numbers only has no derivative
+        except (TypeError, ValueError, NotImplementedError):  # a code of whole numbers, or a call out of JAX
             return found
     return replace(found, geometry={name: np.asarray(g, float) for name, g in exact.items()})

@@ -113,11 +113,19 @@ def hooked(model: Any, names: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
         return hook
 
     try:
-        handles = [modules[name].register_forward_hook(keep(name)) for name in names]
+        for name in names:
+            handles.append(_hook(modules[name], keep(name)))
         yield seen
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _hook(module: Any, keep: Any) -> Any:
+    try:
+        return module.register_forward_hook(keep)
+    except RuntimeError as error:
+        raise UserError("a scripted module lets nobody see its layers: give layers=[]") from error
 
 
 def first_tensor(got: Any) -> Any:

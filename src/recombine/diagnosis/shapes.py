@@ -166,14 +166,15 @@ def _differences(rows: np.ndarray, z: np.ndarray, numbers: np.ndarray | None, of
 def _slopes(e: Evidence, acts: np.ndarray) -> Surface:
     """Least squares of the layer on the factors, over the examples of each cell that has twice as many as it needs."""
     numbers = np.stack([np.asarray(f.numbers, float) for f in e.factors], axis=1)
-    order, sizes = np.argsort(e.of, kind="stable"), np.bincount(e.of, minlength=len(e.combinations))
+    codes = np.stack([f.codes for f in e.factors], axis=1)
+    _, cell, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     found, of = [], []
-    for k, rows in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
-        apart = numbers[rows] - numbers[rows].mean(axis=0) if len(rows) else numbers[:0]
+    for rows in np.split(np.argsort(cell.reshape(-1), kind="stable"), np.cumsum(sizes)[:-1]):
+        apart = numbers[rows] - numbers[rows].mean(axis=0)
         if len(rows) >= 2 * (len(e.factors) + 1) and np.linalg.matrix_rank(apart) == len(e.factors):
             tangents = np.linalg.pinv(apart) @ (acts[rows] - acts[rows].mean(axis=0, dtype=float))
             found.append(tangents @ tangents.T)
-            of.append(k)
+            of.append(e.of[rows[0]])
     shape = (-1, len(e.factors), len(e.factors))
     return Surface(np.asarray(found, float).reshape(shape), np.asarray(of, int), SLOPES)
 
