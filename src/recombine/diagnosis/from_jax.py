@@ -116,7 +116,7 @@ def _answers(ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int) -> t
         for name in kept:
             flat = as_array(acts[name], name).reshape(len(y), -1)
             layers[name].append(projected(flat) if flat.shape[1] > WIDE else flat)
-    return np.concatenate(outputs), {name: np.concatenate(parts) for name, parts in layers.items()}
+    return np.concatenate(outputs), {name: np.concatenate(layers.pop(name)) for name in kept}
 
 
 def _inputs(encode: Callable | None, x: np.ndarray, batch: int) -> np.ndarray:

@@ -79,7 +79,8 @@ def _heard(
                 heard.notes += [] if np.array_equal(again, heard.outputs[0]) else [_RESTLESS]
                 heard.notes += [said] if said else []
     heard.outputs = np.concatenate(heard.outputs)
-    heard.layers = {name: np.concatenate(parts) for name, parts in heard.layers.items() if sum(map(len, parts)) == n}
+    full = [name for name, parts in heard.layers.items() if sum(map(len, parts)) == n]
+    heard.layers = {name: np.concatenate(heard.layers.pop(name)) for name in full}  # parts of one go before the next
     missing = [k for k in kept if k not in heard.layers and not any(repr(k) in note for note in heard.notes)]
     if missing:
         heard.notes.append(f"layers that the model did not use are left out: {', '.join(missing)}")
