@@ -248,3 +248,8 @@ def test_names_of_outputs_that_have_none_and_modules_that_are_called_twice():
 def test_wide_layers_report_their_own_units():
     model = nn.Sequential(nn.Linear(12, 2100), nn.ReLU(), nn.Linear(2100, 3))
     assert [layer.units for layer in rc.diagnose(model, (X, Y), **GIVEN).layers] == [12, 2100, 2100, 3, 3]
+
+
+def test_a_layer_is_kept_before_the_next_writes_into_it():
+    model = nn.Sequential(nn.Linear(12, 5), nn.ReLU(inplace=True), nn.Linear(5, 3))
+    assert np.min(rc.diagnose(model, (X, Y), **GIVEN).evidence.layers["0"]) < 0

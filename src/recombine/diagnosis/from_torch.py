@@ -109,7 +109,7 @@ def hooked(model: Any, names: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
         def hook(module: Any, given: Any, got: Any) -> None:
             tensor = first_tensor(got)
             if tensor is not None:
-                seen[name] = [None] * len(seen.get(name, ())) + [tensor]
+                seen[name] = [None] * len(seen.get(name, ())) + [tensor.clone()]  # the next may write into it
 
         return hook
 
