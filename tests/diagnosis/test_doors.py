@@ -92,6 +92,30 @@ def test_a_model_that_cannot_take_one_example_is_told_so():
         rc.diagnose(lambda x: x @ jnp.ones((3, 2)), (X, Y), **GIVEN)
 
 
+WRONG = {
+    "a numpy function": (lambda x: np.tanh(np.asarray(x)), "give the PyTorch nn.Module itself, or arrays"),
+    "a choice by value": (lambda x: x if x[0] > 0 else -x, "which JAX cannot trace"),
+    "an error of its own": (lambda x: {}["weights"], "the model raised KeyError: 'weights'"),
+    "a maker of models": (lambda width: object(), "a function that makes a model takes no argument"),
+    "an output that is not there": (lambda x: {"y": x}, "no 'z': choose output= from y"),
+}
+
+
+@pytest.mark.parametrize(("model", "says"), WRONG.values(), ids=WRONG)
+def test_one_line_says_what_a_jax_model_did_wrong(model, says):
+    with pytest.raises(rc.UserError, match=says) as caught:
+        rc.diagnose(model, (X, Y), output="z", **GIVEN)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_without_layers_is_told_how_to_give_them():
+    model = eqx.nn.MLP(2 * SIZE, 4, 8, 1, key=rc.key(0, "untrained"))
+    assert any("return (y, {'name': activation" in note for note in rc.diagnose(model, (X, Y), **GIVEN).notes)
+    with pytest.raises(rc.UserError, match="it has none by name"):
+        rc.diagnose(model, (X, Y), layers=["layers.*"], **GIVEN)
+    assert not rc.diagnose(composing, (X, Y), **GIVEN).notes
+
+
 def test_geometry_is_exact_where_the_model_is_differentiable_in_the_factors():
     """x -> (x0^2, x0 x1) has the tangents (2 x0, x1) and (0, x0)."""
     z = np.random.default_rng(0).random((150, 2)).astype(np.float32)

@@ -22,10 +22,18 @@ WRONG = {
     "a factor with a NaN": ({"z": {"a": Z[:, 0], "b": HOLED[:, 0]}}, "'b' has a label that is NaN"),
     "factors of three axes": ({"z": Z[None]}, "one column each"),
     "a mask of the wrong length": ({"trained": np.ones(7, bool)}, "one boolean per example \\(25\\)"),
-    "outputs with a NaN": ({"y_hat": HOLED}, "outputs have a NaN or an infinity in 1 of 25"),
+    "outputs with a NaN": ({"y_hat": HOLED}, r"in 1 of 25 examples \(row 3, counted from 0\)"),
     "outputs of another shape": ({"y_hat": Y[:, :2]}, "targets \\(25, 3\\) and outputs \\(25, 2\\) do not fit"),
     "no outputs": ({"y_hat": None}, "outputs are missing: give 'outputs' or 'y_hat'"),
     "labels beyond the classes": ({"y": np.arange(25), "y_hat": Y}, "outputs have 3 classes"),
+    "whole numbers and words": (
+        {"y": Z.sum(axis=1), "y_hat": np.array(list("abcde"))[Z[:, 0]]},
+        "share no label: labels are like '0', answers like 'a'",
+    ),
+    "words and logits": ({"y": np.array(list("abcde"))[Z[:, 0]]}, "targets are words, but outputs are numbers"),
+    "no rows": ({k: v[:0] for k, v in GOOD.items()}, "there are 0 examples"),
+    "trained ones that are not there": ({"trained": [(9, 9)]}, "none of the 1 combinations in trained matches"),
+    "trained without a factor": ({"trained": {"a": [1]}}, "trained lacks the factor 'factor 0'"),
     "complex targets": ({"y": Y + 1j, "y_hat": Y}, "complex numbers"),
 }
 
@@ -43,6 +51,19 @@ def test_files_that_are_none(tmp_path):
     for path in (tmp_path / "bad.npz", tmp_path / "none.npz", tmp_path):
         with pytest.raises(rc.UserError, match=r"cannot be read|no \.npy"):
             rc.diagnose(path)
+    np.save(tmp_path / "single.npy", Y)
+    with pytest.raises(rc.UserError, match="has one array: give an npz file"):
+        rc.diagnose(tmp_path / "single.npy")
+    np.savez(tmp_path / "objects.npz", z=np.array([["a", 1]], object))
+    with pytest.raises(rc.UserError, match="save words as"):
+        rc.diagnose(tmp_path / "objects.npz")
+    with pytest.raises(rc.UserError) as caught:
+        rc.diagnose(tmp_path / "bad.npz")
+    assert "pickle" not in str(caught.value)
+    with pytest.raises(rc.UserError, match="output= chooses among the outputs of a model"):
+        rc.diagnose(GOOD, output="logits")
+    with pytest.raises(rc.UserError, match="1 or more, got 0"):
+        rc.diagnose(GOOD, batch=0)
     with pytest.raises(rc.UserError, match="not a int"):
         rc.diagnose(3)
     with pytest.raises(rc.UserError, match="needs data="):
@@ -56,18 +77,26 @@ def test_without_new_combinations_it_cannot_tell_and_says_what_to_collect():
     two_halves = (Z[:, 0] < 2) == (Z[:, 1] < 2)
     parted = rc.diagnose({k: v[two_halves] for k, v in {**GOOD, "trained": np.ones(25, bool)}.items()})
     assert not parted.coverage.connected
-    assert "would link the 2 parts of your support and test" in str(parted)
+    said = str(parted).replace("\n  ", " ")
+    assert "link: train on this combination to link the 2 parts of what was seen (then all hang together)" in said
+    assert "collect: these 11 combinations, held out of training, to test 100 % of the pairs" in said
     unmarked = rc.diagnose({**GOOD, "trained": None})
     assert "no example is marked as trained on" in unmarked.why
+    assert "give trained=" in unmarked.why
 
 
 def test_what_to_collect_links_the_support_and_is_not_there_yet():
     two_halves = (Z[:, 0] < 2) == (Z[:, 1] < 2)
     found = rc.diagnose({k: v[two_halves] for k, v in {**GOOD, "trained": np.ones(25, bool)}.items()}).coverage
     there = {tuple(map(str, row)) for row in Z[two_halves].tolist()}
-    assert not there & set(found.collect)
-    assert found.links == 1
-    assert found.tests == 1  # twelve pairs are missing, and fourteen may be asked for
+    assert not there & {*found.link, *found.test}
+    assert not {*found.link} & {*found.test}  # what is trained on cannot test
+    assert (found.parts, len(found.link), found.parts_left) == (2, 1, 1)
+    assert found.tests == 1  # twelve pairs are missing, one is trained on, and fourteen may be asked for
+    many = np.stack([np.arange(40)] * 2, axis=1)
+    apart = rc.diagnose({"z": many, "trained": np.ones(40, bool), "y": np.arange(40.0), "y_hat": np.arange(40.0)})
+    assert (apart.coverage.parts, len(apart.coverage.link), apart.coverage.parts_left) == (40, 14, 26)
+    assert "26 parts would still be apart" in str(apart).replace("\n  ", " ")
 
 
 def test_a_layer_with_a_nan_is_left_out_and_named():

@@ -103,6 +103,23 @@ def test_the_command_writes_report_and_numbers(tmp_path, capsys):
     assert len(json.loads((tmp_path / "out" / "numbers.json").read_text())["models"]) == 2
 
 
+def test_a_bad_file_does_not_lose_the_others(tmp_path, capsys):
+    z, y = np.array(list(product(range(6), repeat=2))), np.random.default_rng(0).normal(size=(36, 3))
+    arrays = {"z": z, "trained": z.sum(axis=1) % 6 < 4, "y": y}
+    files = [str(tmp_path / name / "mine.npz") for name in ("a", "b", "c")] + [str(tmp_path / "bad.npz")]
+    for i, file in enumerate(files):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        np.savez(file, y_hat=y + 0.1 * i if i < 3 else np.full_like(y, np.nan), **arrays)
+    assert main(["diagnose", *files, "--out", str(tmp_path / "out")]) == 2
+    said, wrong = capsys.readouterr()
+    assert re.search(r"a/mine: COMPOSES(.|\n)*b/mine: COMPOSES(.|\n)*c/mine: COMPOSES", said)
+    assert "3 MODELS: ALL 3: COMPOSES" in said
+    assert "over models" in said
+    assert "bad.npz: outputs have a NaN" in wrong
+    assert len(wrong.strip().splitlines()) == 1
+    assert len(json.loads((tmp_path / "out" / "numbers.json").read_text())["models"]) == 3
+
+
 MODULE = """
 import jax.numpy as jnp, numpy as np
 Z = np.array([(a, b) for a in range(6) for b in range(6)])
@@ -113,6 +130,12 @@ def data():
     return {"x": Z.astype(float), "y": Y, "factors": {"a": Z[:, 0], "b": Z[:, 1]}, "trained": Z.sum(1) % 6 < 4}
 def poor():
     return {"x": Z}
+def pair():
+    return Z, Y
+def nothing():
+    return None
+def two(width, depth):
+    return None
 """
 
 
@@ -126,6 +149,10 @@ def test_the_command_takes_a_model_and_data_by_name(tmp_path, capsys, monkeypatc
         (f"{name}:make_model",): "name its data too",
         (f"{name}:make_modle", "--data", f"{name}:data"): "did you mean 'make_model'",
         (f"{name}:make_model", "--data", f"{name}:poor"): "it lacks y",
+        (f"{name}:make_model", "--data", f"{name}:pair"): "a dict with x, y, factors and trained; it is a tuple",
+        (f"{name}:make_model", "--data", f"{name}:nothing"): "a dict with x, y, factors and trained; it is a NoneType",
+        (f"{name}:two", "--data", f"{name}:data"): "two needs width and depth, but it is called without arguments",
+        (f"{name}.py", "--output", "logits"): "--output chooses among the outputs of a model",
         ("nothing.npz",): "no file or folder",
         (): "--demo",
         ("no_such_module:x", "--data", f"{name}:data"): "cannot be imported",
@@ -135,6 +162,8 @@ def test_the_command_takes_a_model_and_data_by_name(tmp_path, capsys, monkeypatc
         assert says in capsys.readouterr().err
     assert main(["layers", f"{name}:make_model"]) == 2
     assert "only PyTorch modules" in capsys.readouterr().err
+    assert main(["layers", f"{name}:make_model", "--layers", "x"]) == 2
+    assert "--layers" in capsys.readouterr().err
 
 
 @pytest.mark.slow

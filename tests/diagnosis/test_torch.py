@@ -102,6 +102,34 @@ def test_half_precision_and_data_that_do_not_fit(model):
         rc.diagnose(model, (X[:, :5], Y), **GIVEN)
 
 
+def test_a_model_that_raises_and_one_that_is_wrapped_are_told_so(model):
+    class Broken(nn.Module):
+        def forward(self, x):
+            return {}["weights"]
+
+    with pytest.raises(rc.UserError, match="there are 0 examples"):
+        rc.diagnose(model, (X[:0], Y[:0]), factors=Z[:0], trained=GIVEN["trained"][:0])
+    with pytest.raises(rc.UserError, match="it raised KeyError: 'weights'"):
+        rc.diagnose(Broken(), (X, Y), **GIVEN)
+    with pytest.raises(rc.UserError, match=r"give the PyTorch nn\.Module itself"):
+        rc.diagnose(lambda x: 2 * model(x), (X.numpy(), Y.numpy()), **GIVEN)
+
+
+def test_layers_come_in_the_order_of_their_calls():
+    class Backwards(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.last, self.first = nn.Linear(8, 3), nn.Linear(12, 8)
+
+        def forward(self, x):
+            return self.last(self.first(x))
+
+    found = rc.diagnose(Backwards(), (X, Y), **GIVEN)
+    assert [layer.name for layer in found.layers] == ["input", "first", "last", "output"]
+    last, output = found.layers[-2:]
+    assert last.decodability == output.decodability  # they are one tensor
+
+
 def test_dropout_that_is_always_on_is_noticed():
     class Leaky(nn.Module):
         def __init__(self):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recombine.cli.options import parse
+from recombine.cli.streams import complain
 from recombine.core import UserError
 
 if TYPE_CHECKING:
@@ -32,6 +35,14 @@ class DiagnoseOptions:
     """diagnose three small networks made here: nothing else is needed"""
 
 
+@dataclass(frozen=True)
+class LayersOptions:
+    """Where the data are, if shapes are wanted."""
+
+    data: str = ""
+    """module:function that returns a dict with x, for the shapes of one example"""
+
+
 def diagnose(words: list[str]) -> int:
     """Print the verdict, and write the report and all numbers."""
     given, flags = _split(words)
@@ -43,12 +54,19 @@ def diagnose(words: list[str]) -> int:
         "Example: recombine diagnose mymodule:make_model --data mymodule:data",
     )
     from recombine.diagnosis.report import save
+    from recombine.diagnosis.several import named_apart
+    from recombine.diagnosis.summary import of_several
 
-    found = _found(given, options)
+    found, bad = _found(given, options)
+    found = named_apart(found)
     for one in found:
         print(f"{one}\n")
+    if len(found) > 1:
+        print(f"{of_several(found)}\n")
     print(*save(found, options.out), sep="\n")
-    return 0
+    for said in bad:
+        complain(said)
+    return 2 if bad else 0
 
 
 def layers(words: list[str]) -> int:
@@ -57,7 +75,7 @@ def layers(words: list[str]) -> int:
 
     given, flags = _split(words)
     options = parse(
-        DiagnoseOptions,
+        LayersOptions,
         flags,
         "recombine layers MODULE:MODEL",
         "The names of a model's layers, and with --data their shapes.\n"
@@ -68,7 +86,7 @@ def layers(words: list[str]) -> int:
     model = _made(_imported(given[0]))
     if not is_torch(model):
         raise UserError("only PyTorch modules have layers by name; a JAX model names its layers in (y, acts)")
-    data = dict(_made(_imported(options.data))) if options.data else {}
+    data = _data(options.data, ("x",)) if options.data else {}
     for name, kind, shape in list_layers(model, data.get("x")):
         print(f"{name:32} {kind:20} {shape}".rstrip())
     return 0
@@ -80,33 +98,91 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:cut], words[cut:]
 
 
-def _found(given: list[str], options: DiagnoseOptions) -> list[Diagnosis]:
+def _found(given: list[str], options: DiagnoseOptions) -> tuple[list[Diagnosis], list[str]]:
+    """The diagnoses, and what is wrong with those that could not be made; if none could be, that is raised."""
     if options.demo:
         from recombine.diagnosis.demo import demo
 
-        return demo()
+        return demo(), []
     if not given:
         raise UserError("give a file of arrays or MODULE:MODEL; 'recombine diagnose --demo' needs nothing")
+    ask = _of_models(options) if options.data else _of_files(given, options)
+    found, bad = [], []
+    for word in given:
+        try:
+            found.append(ask(word))
+        except UserError as error:
+            bad.append(str(error) if word in str(error) else f"{word}: {error}")
+    if not found:
+        raise UserError("; ".join(bad))
+    return found, bad
+
+
+def _of_models(options: DiagnoseOptions) -> Callable[[str], Diagnosis]:
+    """A function from MODULE:MODEL to its diagnosis."""
     from recombine.diagnosis.doors import diagnose as door
 
-    layers = options.layers or None
-    if options.data:
-        data = dict(_made(_imported(options.data)))
-        missing = [k for k in ("x", "y", "factors", "trained") if k not in data]
-        if missing:
-            raise UserError(f"{options.data} must return a dict with x, y, factors and trained; it lacks {missing[0]}")
-        more = {"layers": layers, "output": _output(options.output), "names": data.get("names")}
-        pair = (data["x"], data["y"])
-        return [
-            door(_made(_imported(word)), pair, factors=data["factors"], trained=data["trained"], name=word, **more)
-            for word in given
-        ]
+    data = _data(options.data, ("x", "y", "factors", "trained"))
+    more: dict[str, Any] = {
+        "layers": options.layers or None,
+        "output": _output(options.output),
+        "names": data.get("names"),
+    }
+    more |= {"factors": data["factors"], "trained": data["trained"]}
+
+    def ask(word: str) -> Diagnosis:
+        model = _made(_imported(word))
+        try:
+            return door(model, (data["x"], data["y"]), name=word, **more)
+        except UserError as error:
+            hint = "; if it makes a model, it must take no argument" if inspect.isfunction(model) else ""
+            raise UserError(f"{error}{hint}") from error
+
+    return ask
+
+
+def _of_files(given: list[str], options: DiagnoseOptions) -> Callable[[str], Diagnosis]:
+    """A function from a file or folder to its diagnosis."""
+    from recombine.diagnosis.doors import diagnose as door
+
+    if options.output:
+        raise UserError("--output chooses among the outputs of a model; files have y_hat only")
     for word in given:
         if ":" in word and not Path(word).exists():
             raise UserError(f"{word} is a model, so name its data too: --data {word.partition(':')[0]}:data")
+    names = dict(zip(given, _short([Path(word) for word in given]), strict=True))
+
+    def ask(word: str) -> Diagnosis:
         if not Path(word).exists():
             raise UserError(f"there is no file or folder {word}")
-    return [door(word, layers=layers, name=Path(word).stem or word) for word in given]
+        return door(word, layers=options.layers or None, name=names[word])
+
+    return ask
+
+
+def _short(paths: list[Path]) -> list[str]:
+    """The stems of files, with folders before them as far as they need them to differ."""
+    whole = [path.resolve().with_suffix("").parts for path in paths]
+    most = max(map(len, whole))
+    names = ["/".join(parts[-1:]) for parts in whole]
+    for depth in range(2, most + 1):
+        names = [
+            "/".join(parts[-depth:]) if names.count(name) > 1 else name
+            for name, parts in zip(names, whole, strict=True)
+        ]
+    return names
+
+
+def _data(word: str, needed: tuple[str, ...]) -> dict[str, Any]:
+    """What a data function returns, if it is a dict with what is needed."""
+    found = _made(_imported(word))
+    if not isinstance(found, Mapping):
+        what = "a dict with x, y, factors and trained"
+        raise UserError(f"{word} must return {what}; it is a {type(found).__name__}")
+    missing = [k for k in needed if k not in found]
+    if missing:
+        raise UserError(f"{word} must return a dict with x, y, factors and trained; it lacks {missing[0]}")
+    return dict(found)
 
 
 def _output(word: str) -> str | int | None:
@@ -134,10 +210,14 @@ def _imported(word: str) -> Any:
 
 def _made(thing: Any) -> Any:
     """A function without arguments is called; a model is taken as it is."""
-    import inspect
-
-    if inspect.isfunction(thing) and not [
-        p for p in inspect.signature(thing).parameters.values() if p.default is p.empty
-    ]:
-        return thing()
-    return thing
+    if not inspect.isfunction(thing):
+        return thing
+    needed = [
+        p.name
+        for p in inspect.signature(thing).parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if len(needed) > 1:
+        said = f"{thing.__name__} needs {' and '.join(needed)}, but it is called without arguments"
+        raise UserError(f"{said}: give them usual values; a model takes one example")
+    return thing if needed else thing()

@@ -13,18 +13,27 @@ from recombine.core import UserError
 
 SCALED = 16
 """Targets of at most so many numbers are each brought to unit variance, since their units may differ."""
+MOST_OF_IT, FEW, SOME = 0.9, 0.25, 0.5
+"""Longer vectors are scaled likewise if less than a share FEW of them has so much of the variance; below SOME it is
+said."""
+HUGE = 1e12
+"""Targets beyond this, and below its inverse, are divided by the largest: squares must fit in single precision."""
 MOST_CLASSES = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Targets and outputs as vectors (examples, numbers); `shape` is that of one target, for pictures."""
+    """Targets and outputs as vectors (examples, numbers); `shape` is that of one target, for pictures.
+
+    `notes` say what was done to numbers so that they can be compared.
+    """
 
     truth: np.ndarray
     given: np.ndarray
     labels: bool
     scale: float
     shape: tuple[int, ...]
+    notes: tuple[str, ...] = ()
 
     def hardened(self, soft: np.ndarray) -> np.ndarray:
         """Vectors as answers: the strongest label of each head where answers are labels, else as they are."""
@@ -45,7 +54,7 @@ def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) 
     for name, values in (("targets", targets), ("outputs", outputs)):
         _require_finite(name, values)
     if targets.dtype.kind in "SUO" or outputs.dtype.kind in "SUO":
-        return _of_labels(targets.astype(str), outputs.astype(str))
+        return _of_words(targets, outputs)
     if _is_whole(targets) and outputs.ndim > 1 and outputs.shape[:-1] == targets.shape and outputs.shape[-1] > 1:
         return _of_logits(targets.astype(int), outputs)
     if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
@@ -77,8 +86,10 @@ def _require_finite(name: str, values: np.ndarray) -> None:
     if values.dtype.kind == "c":
         raise UserError(f"{name} are complex numbers: give their parts as separate numbers")
     if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
-        bad = int(np.sum(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
-        raise UserError(f"{name} have a NaN or an infinity in {bad} of {len(values)} examples")
+        bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+        rows = ", ".join(map(str, bad[:6])) + ", ..." * (len(bad) > 6)
+        said = f"{len(bad)} of {len(values)} examples (row{'s' * (len(bad) > 1)} {rows}, counted from 0)"
+        raise UserError(f"{name} have a NaN or an infinity in {said}")
 
 
 def _is_whole(targets: np.ndarray) -> bool:
@@ -97,14 +108,60 @@ def _is_multi_hot(targets: np.ndarray, outputs: np.ndarray) -> bool:
 
 def _numbers(targets: np.ndarray, outputs: np.ndarray) -> Answers:
     shape = targets.shape[1:]
-    truth, given = (a.reshape(len(a), -1).astype(np.float32, copy=False) for a in (targets, outputs))
-    if truth.shape[1] <= SCALED:
-        spread = truth.std(axis=0, dtype=float)
-        largest = spread.max(initial=0.0) or 1.0
+    truth, given = (a.reshape(len(a), -1) for a in (targets, outputs))
+    truth, given, notes = _in_range(truth, given)
+    spread = truth.std(axis=0, dtype=float)
+    notes += _unequal(spread) if len(shape) == 1 else []
+    if truth.shape[1] <= SCALED or any("scaled" in note for note in notes):
+        middle, largest = truth.mean(axis=0, dtype=float), spread.max(initial=0.0)
+        if largest <= 1e-12 * np.abs(middle).max(initial=0.0):  # nothing but rounding
+            return Answers(np.zeros(truth.shape), given - truth[0], False, float(truth.shape[1]), shape, tuple(notes))
         spread = np.where(spread > 1e-5 * largest, spread, largest)  # what hardly varies keeps the others' scale
-        middle = truth.mean(axis=0, dtype=float)
         truth, given = (truth - middle) / spread, (given - middle) / spread
-    return Answers(truth, given, False, float(truth.shape[1]), shape)
+    else:
+        truth, given = (a.astype(np.float32, copy=False) for a in (truth, given))
+    return Answers(truth, given, False, float(truth.shape[1]), shape, tuple(notes))
+
+
+def _in_range(truth: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Numbers whose squares single precision can hold, and what was done for that."""
+    notes, largest = [], float(np.abs(truth).max(initial=0.0))
+    if largest and not 1 / HUGE < largest < HUGE:
+        notes.append(f"targets are as large as {largest:.2g}: targets and outputs were divided by that")
+        truth, given = (a.astype(float) / largest for a in (truth, given))
+        largest = 1.0
+    bound = HUGE * (largest or 1.0)
+    if np.abs(given).max(initial=0.0) > bound:
+        notes.append(f"outputs are larger than {bound:.2g}, far beyond the targets: they were cut there")
+        given = np.clip(given, -bound, bound)
+    return truth, given, notes
+
+
+def _unequal(spread: np.ndarray) -> list[str]:
+    """What is said, and scaled, where few of many outputs have most of the variance; pixels share one unit."""
+    share = np.sort(spread.astype(float) ** 2)[::-1].cumsum()
+    if len(spread) <= SCALED or not share[-1] > 0:
+        return []
+    most = int(np.searchsorted(share, MOST_OF_IT * share[-1])) + 1
+    said = f"{most} of {len(spread)} outputs have {100 * MOST_OF_IT:.0f} % of the targets' variance"
+    if most < FEW * len(spread):
+        return [f"{said}: each output was scaled to unit variance"]
+    return [f"{said}: the errors are mostly theirs"] if most < SOME * len(spread) else []
+
+
+def _of_words(targets: np.ndarray, outputs: np.ndarray) -> Answers:
+    """Labels as words, on one side at least."""
+    if outputs.dtype.kind == "f":
+        raise UserError(
+            f"targets are words, but outputs are numbers {outputs.shape}: give targets as whole numbers, the place of"
+            " each label among the logits, or outputs as words"
+        )
+    one_is_numbers = targets.dtype.kind not in "SUO" or outputs.dtype.kind not in "SUO"
+    said, answered = targets.astype(str), outputs.astype(str)
+    if one_is_numbers and not np.isin(answered, said).any():
+        labels, answers = str(said.flat[0]), str(answered.flat[0])
+        raise UserError(f"labels and answers share no label: labels are like {labels!r}, answers like {answers!r}")
+    return _of_labels(said, answered)
 
 
 def _of_labels(targets: np.ndarray, outputs: np.ndarray) -> Answers:

@@ -48,11 +48,13 @@ class Behaviour:
         if answers.labels:
             fixed = answers.hardened(self.truth[rows].mean(axis=0)[None])
             blind = np.mean(answers.errors(fixed, self.truth[rows]) + self._within[rows])
-            return float(1 - self.errors[rows].mean() / blind) if blind else 0.0
+            return float(1 - self.errors[rows].mean() / blind) if blind else float(not self.errors[rows].any())
         e = self.evidence
         truth, given = (e.by_combination(a, e.counted)[rows] for a in (answers.truth, answers.given))
         spread = np.sum((truth - truth.mean(axis=0)) ** 2)
-        return float(1 - np.sum((given - truth) ** 2) / spread) if spread else 0.0
+        if spread <= 1e-12 * np.sum(truth**2):
+            return float(np.allclose(given, truth))
+        return float(1 - np.sum((given - truth) ** 2) / spread)
 
     @cached_property
     def _within(self) -> np.ndarray:
@@ -64,6 +66,11 @@ class Behaviour:
     def variance(self) -> float:
         """The error of the seen mean on new combinations, less that of a perfect answer to each combination."""
         return float(np.mean(self.references["mean"][self.new] - self._within[self.new]))
+
+    @property
+    def flat(self) -> bool:
+        """Is the target on new combinations the mean of the seen ones, but for rounding?"""
+        return not self.variance > 1e-12 * np.mean(self.truth**2)
 
     @cached_property
     def irrelevant(self) -> tuple[str, ...]:

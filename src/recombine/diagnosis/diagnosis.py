@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property
@@ -12,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from recombine.diagnosis.behaviour import Behaviour, behaviour
-from recombine.diagnosis.coverage import Coverage, coverage
+from recombine.diagnosis.collecting import covering
+from recombine.diagnosis.coverage import Coverage, coverage, in_words, uncounted_note
 from recombine.diagnosis.evidence import Evidence
-from recombine.diagnosis.layers import Clock, Layer, measured
-from recombine.diagnosis.rules import CANNOT_TELL, Ruling, rule
+from recombine.diagnosis.layers import Clock, Layer, measured, of_target
+from recombine.diagnosis.rules import rule
+from recombine.diagnosis.ruling import COMPOSES, MEMORIZES, PARTLY, SOLVED, Ruling
 from recombine.diagnosis.tells import Tells
 from recombine.measures.gap import Interval, mean_interval
 
 READ = 0.5
-"""A factor can be read off a layer if its decodability on new combinations is above this and above its control."""
+"""A factor can be read off a layer if the interval of R² on new combinations is above this (and .1 above its control),
+and cannot if it is below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class Diagnosis:
     layers: tuple[Layer, ...]
     notes: tuple[str, ...]
     seconds: Mapping[str, float] = field(default_factory=dict)
+    target: Layer | None = None  # what can be read off the targets: the control of the output
 
     @property
     def verdict(self) -> str:
@@ -71,17 +74,31 @@ class Diagnosis:
 
     @cached_property
     def lost(self) -> dict[str, str]:
-        """By factor, the first hidden layer from which on it can no longer be read on new combinations."""
+        """By factor, the last layer that it can be read off, where no later one, nor the output, lets it be read.
+
+        Only where the model has learnt and does not compose, there are new combinations, and the target itself lets
+        the factor be read: else the answer need not keep it.
+        """
+        if self.tells is None or self.verdict == COMPOSES or self.target is None:
+            return {}
         found = {}
-        hidden = [layer for layer in self.layers if layer.name != "output" and not layer.few]
         for name in self.evidence.names:
-            told = [layer for layer in hidden if name in layer.decodability]
-            can = [layer.decodability[name].value > max(READ, layer.shuffled[name] + 0.1) for layer in told]
-            if any(can) and not can[-1]:
-                found[name] = told[len(can) - can[::-1].index(True)].name
+            can = [readable(layer, name) for layer in self.layers]
+            if True not in can or self.layers[-1].name != "output":
+                continue
+            last = len(can) - 1 - can[::-1].index(True)
+            if last < len(can) - 1 and all(word is False for word in can[last + 1 :]) and readable(self.target, name):
+                found[name] = self.layers[last].name
         return found
 
+    @cached_property
+    def train_on(self) -> TrainOn | None:
+        """New combinations that it fails, to train on next, where it does not compose."""
+        return train_on(self.behaviour) if self.verdict in (MEMORIZES, PARTLY) else None
+
     def __str__(self) -> str:
+        from recombine.diagnosis.summary import summary
+
         return summary(self)
 
     def __repr__(self) -> str:
@@ -103,8 +120,10 @@ class Diagnosis:
             "errors": self.errors,
             "coverage": self.coverage,
             "tells": self.tells,
-            "lost_from_layer": self.lost,
+            "lost_after_layer": self.lost,
+            "train_on": self.train_on,
             "layers": [{k: v for k, v in asdict(layer).items() if k != "kernel"} for layer in self.layers],
+            "target_decodability": self.target.decodability if self.target else None,
             "combinations": _rows(self),
             "notes": self.notes,
             "seconds": dict(self.seconds),
@@ -127,47 +146,43 @@ def diagnosed(evidence: Evidence, name: str = "model") -> Diagnosis:
         ruling, told = rule(b)
     with clock("coverage"):
         covered = coverage(evidence)
+    notes += uncounted_note(len(evidence.factors))
     layers = measured(evidence, clock, notes)
-    return Diagnosis(name, evidence, b, ruling, told, covered, tuple(layers), tuple(notes), clock.seconds)
+    target = of_target(evidence, clock) if len(layers) > 1 else None
+    return Diagnosis(name, evidence, b, ruling, told, covered, tuple(layers), tuple(notes), clock.seconds, target)
 
 
-def summary(d: Diagnosis, width: int = 96) -> str:
-    """A plain-language account: the verdict first, then what it rests on, then what to collect."""
-    c, b = d.coverage, d.behaviour
-    lines = [f"{d.name}: {d.verdict.upper()}", d.why]
-    lines += [f"but: {said}" for said in d.ruling.caveats]
-    lines.append(
-        f"{len(d.evidence.of):,} examples of {c.combinations:,} combinations: {c.seen:,} seen, {c.new:,} new"
-        + (f", {c.unseen_values:,} with a value never trained on" if c.unseen_values else "")
-        + ("" if c.connected or not c.seen else f"; the seen ones fall into {c.parts} parts that share no value")
-    )
-    if b.seen.any():
-        kind = "share of wrong labels" if d.evidence.answers.labels else "mean squared error"
-        mine = [f"{name} {i.value:.3g}" for name, i in d.errors.items() if name not in b.references]
-        others = [f"{name} {i.value:.3g}" for name, i in d.errors.items() if name in b.references]
-        lines.append(f"{kind}: {', '.join(mine)}")
-        lines += [f"answers that need no composing: {', '.join(others)}"] * bool(others)
-    lines += [f"{name} cannot be read from layer {layer!r} on" for name, layer in d.lost.items()]
-    lines += advice(d)
-    lines += [f"note: {note}" for note in d.notes]
-    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+def readable(layer: Layer, factor: str) -> bool | None:
+    """Yes if the whole interval is above the bounds, no if all of it is below READ, else it cannot be told."""
+    if factor not in layer.decodability or layer.few:
+        return None
+    i = layer.decodability[factor]
+    if i.low > max(READ, layer.shuffled[factor] + 0.1):
+        return True
+    return False if i.high < READ else None
 
 
-def advice(d: Diagnosis) -> list[str]:
-    """What to collect, where the data cannot tell."""
-    c = d.coverage
-    if d.verdict != CANNOT_TELL or d.ruling.rule in ("fit", "seen", "target"):
-        return []
-    shown = "; ".join(" + ".join(words) for words in c.collect)
-    link = f"link the {c.parts} parts of your support and " if c.links else ""
-    if c.collect:
-        what = f"these {len(c.collect)} combinations, untrained, would {link}test {100 * c.tests:.0f} % of the pairs"
-        return [f"collect: {what} that the data lack: {shown}"]
-    held = "; ".join(" + ".join(words) for words in c.hold_out)
-    start = "every combination of these values is there"
-    if c.new:
-        return [f"collect: {start}, so train again with more of them held out, or add values; {c.new} new are too few"]
-    return [f"collect: {start} and was trained on; train again without, say, {held}"]
+@dataclass(frozen=True)
+class TrainOn:
+    """Failed new combinations to train on: how many fail, and how far they are from trained ones, before and after."""
+
+    combinations: tuple[tuple[str, ...], ...]
+    failed: int
+    steps: float
+    steps_after: float
+
+
+def train_on(b: Behaviour) -> TrainOn | None:
+    """Some of the new combinations whose error is more than SOLVED of the way to a memory's, spread over them."""
+    e, memory = b.evidence, b.references[b.best(b.new)]
+    floor = b.errors[b.seen].mean()
+    fails = b.new & (b.errors > floor + SOLVED * (memory[b.new].mean() - floor))
+    rows, index = np.unique(e.combinations[fails], axis=0, return_index=True)
+    if len(rows) < 2:
+        return None
+    steps = e.distance[fails][index]
+    chosen, after = covering(rows, steps, e.ordered)
+    return TrainOn(in_words(e, rows[chosen]), len(rows), float(steps.mean()), after)
 
 
 def _rows(d: Diagnosis) -> list[dict[str, Any]]:

@@ -32,11 +32,11 @@ def diagnose(
     boolean per example, or the combinations trained on. Arrays: a dict, a Record, an npz file, a folder of npy files.
     """
     given: dict[str, Any] = {"factors": factors, "trained": trained, "targets": targets, "names": names}
-    if output is not None and not is_torch(model):
-        raise UserError(
-            "output= chooses among the outputs of a PyTorch model; otherwise give or return the answer alone"
-        )
+    if batch < 1:
+        raise UserError(f"batch is how many examples are asked at once, 1 or more, got {batch}")
     if isinstance(model, Mapping | Record | str | Path):
+        if output is not None:
+            raise UserError("output= chooses among the outputs of a model; arrays have y_hat only")
         return diagnosed(from_arrays(model, layers=layers, **given), _name(model, name))
     if not callable(model):
         raise UserError(f"a model is a callable, a file or a dict of arrays, not a {type(model).__name__}")
@@ -53,7 +53,7 @@ def evidence_of(model: Any, data: Any, *, output: str | int | None = None, **giv
         return from_torch(model, data, output=output, **given)
     from recombine.diagnosis.from_jax import from_jax
 
-    return from_jax(model, data, **given)
+    return from_jax(model, data, output=output, **given)
 
 
 def _name(given: Any, name: str) -> str:

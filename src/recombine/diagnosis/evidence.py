@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.answers import Answers, read_answers
+from recombine.diagnosis.answers import HUGE, Answers, read_answers
 from recombine.diagnosis.factors import Factor, read_factors
+from recombine.diagnosis.reading import as_array, read_trained
 from recombine.measures.recall import nearest_seen
 
 MOST = 20_000
@@ -79,6 +80,7 @@ class Evidence:
     notes: tuple[str, ...] = ()
     geometry: Mapping[str, np.ndarray] = field(default_factory=dict)  # exact metrics by layer, (combinations, F, F)
     units: Mapping[str, int] = field(default_factory=dict)  # of layers that a door has projected
+    output: Any = None  # what the model gave, before it is scaled or turned into a label
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,7 +142,11 @@ class Evidence:
         if not self.seen.any():
             return np.full(len(self.combinations), np.nan)
         if not self.continuous:
-            return nearest_seen(self.combinations[self.seen], self.combinations, self.ordered)
+            steps = np.zeros(len(self.combinations))
+            if not self.seen.all():
+                known = self.combinations[self.seen]
+                steps[~self.seen] = nearest_seen(known, self.combinations[~self.seen], self.ordered)
+            return steps
         known, asked = self.at[sampled(np.flatnonzero(self.trained))], sampled(np.flatnonzero(self.new[self.of]))
         steps = np.zeros(len(self.combinations))
         if len(asked):
@@ -248,52 +254,16 @@ def assembled(
     units: Mapping[str, int] | None = None,
 ) -> Evidence:
     """Evidence from the examples of a sample alone."""
-    answers = read_answers(as_array(targets, "targets"), as_array(outputs, "outputs"), sample.trained)
-    told = (*notes, *sample.notes)
-    return Evidence(sample.factors, sample.trained, answers, dict(layers), told, units=dict(units or {}))
+    given = as_array(outputs, "outputs")
+    answers = read_answers(as_array(targets, "targets"), given, sample.trained)
+    told = (*notes, *answers.notes, *sample.notes)
+    raw, units = _as_given(given, answers), dict(units or {})
+    return Evidence(sample.factors, sample.trained, answers, dict(layers), told, units=units, output=raw)
 
 
-def as_array(values: Any, name: str) -> np.ndarray:
-    """Tensors, lists and arrays as NumPy arrays; half precision becomes single."""
-    if values is None:
-        raise UserError(f"{name} are missing")
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = values.float() if str(values.dtype) in ("torch.bfloat16", "torch.float16") else values
-    found = np.asarray(values)
-    if found.dtype == np.float16 or found.dtype.kind == "V" or str(found.dtype) == "bfloat16":
-        found = found.astype(np.float32)
-    if not found.ndim:
-        raise UserError(f"{name} are a single number; the first axis counts examples")
-    return found
-
-
-def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
-    """A mask per example, from a mask or from a list of the combinations trained on (as labels)."""
-    n = len(factors[0].codes)
-    if trained is None:
-        return np.zeros(n, bool)
-    if isinstance(trained, Mapping):
-        trained = list(zip(*(np.asarray(trained[f.name]).tolist() for f in factors), strict=True))
-    found = as_array(trained, "trained")
-    if found.dtype != bool and found.shape == (n,) and set(np.unique(found).tolist()) <= {0, 1}:
-        found = found.astype(bool)
-    if found.dtype == bool and found.shape == (n,):
-        return found
-    if found.ndim != 2 or found.shape[1] != len(factors) or found.dtype == bool:
-        raise UserError(
-            f"trained is one boolean per example ({n}), or a list of combinations of {len(factors)} labels;"
-            f" got {found.dtype} of shape {found.shape}"
-        )
-    if any(f.continuous for f in factors):
-        raise UserError("with a continuous factor, trained must be one boolean per example")
-    rows = set(zip(*(_coded(column, f) for column, f in zip(found.T, factors, strict=True)), strict=True))
-    mine = zip(*(f.codes.tolist() for f in factors), strict=True)
-    return np.array([row in rows for row in mine])
-
-
-def _coded(column: np.ndarray, factor: Factor) -> list[int]:
-    places = {word: i for i, word in enumerate(factor.values)}
-    if factor.ordered:
-        return [places.get(f"{float(v):g}", places.get(str(v), -1)) for v in column]
-    return [places.get(str(v), -1) for v in column]
+def _as_given(outputs: np.ndarray, answers: Answers) -> np.ndarray:
+    """The outputs as a layer: logits and numbers as they are, labels as one-hot."""
+    if outputs.dtype.kind == "f" and np.abs(outputs).max(initial=0.0) < HUGE:
+        return outputs
+    answered = answers.given.any(axis=0) | answers.truth.any(axis=0)
+    return answers.given[:, answered] if answers.labels else answers.given

@@ -83,7 +83,9 @@ def _one_column(name: str, column: Any) -> np.ndarray:
     found = _array(column)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
-    if found.ndim != 1 or not len(found):
+    if not found.size:
+        raise UserError(f"there are 0 examples: the factor {name!r} is empty")
+    if found.ndim != 1:
         raise UserError(f"the factor {name!r} needs one label per example, got shape {found.shape}")
     return found
 

@@ -15,9 +15,13 @@ from matplotlib.figure import Figure
 from recombine import plots
 from recombine.diagnosis.diagnosis import Diagnosis
 from recombine.diagnosis.kernels import Kernels
+from recombine.diagnosis.layers import Layer
+from recombine.diagnosis.probes import on_new
 
 INK = "#010203"
 """Replaced by the page's colour of ink."""
+LOWEST, MOST_PANELS = -1.0, 12
+"""R² below the first are drawn there; of more factors than the second, the first are drawn."""
 COLOURS = ("#3b82c4", "#d9772b", "#2f9e6e", "#b45fb0", "#c9a227", "#7a7f87")
 SEEN, NEW, VALUE, NONE = "#3b82c4", "#d9772b", "#b45fb0", "#9aa0a6"
 _STYLE = {
@@ -115,28 +119,44 @@ def error_bars(d: Diagnosis) -> Figure | None:
     return figure
 
 
+def _probed(d: Diagnosis) -> list[Layer]:
+    """Layers that a probe was fitted to, and the target last, as their control."""
+    return [layer for layer in [*d.layers, *([d.target] if d.target else [])] if layer.decodability]
+
+
+def cut(d: Diagnosis) -> bool:
+    """Is something off the scale of the layer curves?"""
+    return any(min(i.low, i.value) < LOWEST for layer in _probed(d) for i in layer.decodability.values())
+
+
 def layer_curves(d: Diagnosis) -> Figure | None:
     """Decodability by layer with its interval and the shuffled control; hollow where examples are too few."""
-    shown = [layer for layer in d.layers if layer.decodability]
+    shown = _probed(d)
     if not shown:
         return None
-    figure, axes = _panels(len(d.evidence.names), 2.7, 2.3)
+    names = d.evidence.names[:MOST_PANELS]
+    figure, axes = _panels(len(names), 2.7, 2.3)
     x = np.arange(len(shown))
-    for i, (axis, name) in enumerate(zip(axes, d.evidence.names, strict=False)):
+    joined = x[:-1] if shown[-1] is d.target else x  # the target is no layer: its point stands alone
+    for i, (axis, name) in enumerate(zip(axes, names, strict=True)):
         colour = COLOURS[i % len(COLOURS)]
         nothing = (np.nan, np.nan, np.nan)  # a factor that does not vary over new combinations
-        real = np.clip([layer.decodability.get(name, nothing) for layer in shown], -1, 1)
-        control = np.clip([layer.shuffled.get(name, np.nan) for layer in shown], -1, 1)
-        axis.fill_between(x, real[:, 1], real[:, 2], color=colour, alpha=0.22, linewidth=0)
-        axis.plot(x, real[:, 0], color=colour, linewidth=1.4)
+        whole = np.array([layer.decodability.get(name, nothing) for layer in shown])
+        real = np.clip(whole, LOWEST, 1)
+        control = np.clip([layer.shuffled.get(name, np.nan) for layer in shown], LOWEST, 1)
+        axis.fill_between(x[joined], real[joined, 1], real[joined, 2], color=colour, alpha=0.22, linewidth=0)
+        axis.plot(x[joined], real[joined, 0], color=colour, linewidth=1.4)
+        axis.vlines(x[len(joined) :], real[len(joined) :, 1], real[len(joined) :, 2], color=colour, alpha=0.4)
         for few, face in ((False, colour), (True, "none")):
             mask = np.array([layer.few is few for layer in shown])
             axis.plot(x[mask], real[mask, 0], "o", color=colour, markerfacecolor=face, markersize=4)
+        off = whole[:, :2].min(axis=1) < LOWEST
+        axis.plot(x[off], np.full(off.sum(), LOWEST), "v", color=colour, markersize=5)
         axis.plot(x, control, color=NONE, linestyle="--", linewidth=1.2)
         axis.axhline(0, color=INK, linewidth=0.4)
-        axis.set(title=name, ylim=(-1.05, 1.08))
+        axis.set(title=name, ylim=(LOWEST - 0.05, 1.08))
         _layer_ticks(axis, shown)
-    axes[0].set_ylabel("R² on new combinations")
+    axes[0].set_ylabel("R² on new combinations" if on_new(d.evidence) else "R² on left-out seen ones")
     return figure
 
 

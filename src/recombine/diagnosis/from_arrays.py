@@ -16,7 +16,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from recombine.core import Record, UserError
-from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.evidence import Evidence, gather
+from recombine.diagnosis.reading import as_array
 
 ALIASES = {
     "factors": ("factors", "z", "labels"),
@@ -26,6 +27,7 @@ ALIASES = {
     "inputs": ("inputs", "x", "input"),
     "names": ("names", "factor_names"),
 }
+NAMELESS = "none by name (a JAX model names its layers by returning y and a dict of them)"
 _LAYERS, _FACTORS = ("acts/", "layers/"), ("factor/", "factors/")
 
 
@@ -58,7 +60,7 @@ def choose_layers(there: list[str], wanted: Sequence[str] | None) -> list[str]:
     for word in wanted:
         if not any(name == word or fnmatchcase(name, word) for name in there):
             near = get_close_matches(word, there, n=1, cutoff=0.4)
-            hint = f": did you mean {near[0]!r}?" if near else f"; it has {', '.join(there[:12])}"
+            hint = f": did you mean {near[0]!r}?" if near else f"; it has {', '.join(there[:12]) or NAMELESS}"
             raise UserError(f"the model has no layer {word!r}{hint}")
     return [name for name in there if any(name == w or fnmatchcase(name, w) for w in wanted)]
 
@@ -75,7 +77,12 @@ def _opened(given: Any) -> Mapping[str, Any]:
         if not files:
             raise UserError(f"{path} has no .npy files")
         return {str(f.relative_to(path).with_suffix("")): _loaded(f) for f in files}
-    return _loaded(path)
+    found = _loaded(path)
+    if not isinstance(found, Mapping):
+        raise UserError(
+            f"{path} has one array: give an npz file, or a folder of npy files, with z, trained, y and y_hat"
+        )
+    return found
 
 
 def _loaded(path: Path) -> Any:
@@ -85,6 +92,13 @@ def _loaded(path: Path) -> Any:
             return np.load(path, mmap_mode="r", allow_pickle=False)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
+    except FileNotFoundError as error:
+        raise UserError(f"{path} cannot be read as npz or npy: there is no such file") from error
     except (OSError, ValueError, EOFError, BadZipFile, AttributeError) as error:
-        said = "there is no such file" if isinstance(error, FileNotFoundError) else str(error).splitlines()[0]
+        objects = "Object arrays" in str(error)
+        said = (
+            "it has an array of Python objects; save words as np.array(words, dtype=str)"
+            if objects
+            else ("it is no such file, or a broken one")
+        )
         raise UserError(f"{path} cannot be read as npz or npy: {said}") from error

@@ -12,10 +12,15 @@ from typing import Any
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.evidence import Evidence, Sample, as_array, assembled, sampling
+from recombine.diagnosis.evidence import Evidence, Sample, assembled, sampling
 from recombine.diagnosis.from_arrays import choose_layers
 from recombine.diagnosis.layers import WIDE, projected, projection_note
+from recombine.diagnosis.reading import as_array
 
+_ONLY_ENDS = (
+    "only input and output are recorded, since the model returns an answer alone; to see its layers, return"
+    " (y, {'name': activation, ...}) from its __call__, or wrap it in a function that does"
+)
 _POINTS = 400
 """Combinations at which derivatives are taken."""
 
@@ -29,6 +34,7 @@ def from_jax(
     targets: Any,
     layers: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
+    output: str | int | None = None,
     batch: int = 256,
 ) -> Evidence:
     """Ask the model the examples that are measured, some at a time; keep answers and layers as NumPy arrays."""
@@ -41,14 +47,14 @@ def from_jax(
     if encode is not None and values is None:
         raise UserError("data as a function of the factors needs factors that are numbers")
     x = np.asarray(values if encode is not None else as_array(sample.take(data, "inputs"), "inputs"))
-    ask = _asked(_quiet(model), encode)
+    ask = _asked(_quiet(model), encode, output)
     kept = choose_layers(_order(ask, x[0]), layers)
     one = jax.eval_shape(ask, jax.ShapeDtypeStruct(x.shape[1:], jnp.asarray(x[:1]).dtype))
     wide = {n: one[1][n].size for n in kept if one[1][n].size > WIDE}
     told = sample.take(targets, "targets")
     outputs, acts = _answers(ask, x, kept, batch)
     inputs = {"input": _inputs(encode, x, batch)} if encode is not None or x.dtype.kind in "fiub" else {}
-    notes = [projection_note(name, units) for name, units in wide.items()]
+    notes = [projection_note(name, units) for name, units in wide.items()] + ([] if one[1] else [_ONLY_ENDS])
     found = assembled(sample, told, outputs, {**inputs, **acts}, notes=notes, units=wide)
     if encode is None and not (values is not None and x.shape == values.shape and np.allclose(x, values)):
         return found
@@ -71,17 +77,30 @@ def _quiet(model: Any) -> Any:
     return model
 
 
-def _asked(model: Callable, encode: Callable | None) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
-    """One example to (y, activations), whatever the model returns."""
+def _asked(
+    model: Callable, encode: Callable | None, output: str | int | None = None
+) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
+    """One example to (y, activations), whatever the model returns; `output` chooses among several answers."""
 
     def ask(x: Any) -> tuple[Any, dict[str, Any]]:
         got = model(encode(x) if encode is not None else x)
         if isinstance(got, tuple) and len(got) == 2 and isinstance(got[1], Mapping):
+            if output not in (None, 0):
+                raise UserError(f"the model returns y and its layers, so there is no output {output!r} to choose")
             return got[0], dict(got[1])
         if isinstance(got, Mapping):
-            first = next(n for n in ("logits", "y", "output", next(iter(got))) if n in got)
+            if output is not None and output not in got:
+                raise UserError(f"the model's output has no {output!r}: choose output= from {', '.join(got)}")
+            first = next(n for n in (output, "logits", "y", "output", next(iter(got))) if n in got)
             return got[first], {k: v for k, v in got.items() if k != first}
-        return (got[0] if isinstance(got, tuple | list) else got), {}
+        if isinstance(got, tuple | list):
+            place = output if isinstance(output, int) else 0
+            if not 0 <= place < len(got):
+                raise UserError(f"the model returns {len(got)} things: choose output= from 0 to {len(got) - 1}")
+            return got[place], {}
+        if output is not None and hasattr(got, "dtype"):
+            raise UserError(f"the model returns one array, so there is no output {output!r} to choose: leave it out")
+        return got, {}
 
     return ask
 
@@ -91,14 +110,39 @@ def _order(ask: Callable, x: np.ndarray) -> list[str]:
     import jax
 
     names: list[str] = []
+
+    def named(one: Any) -> Any:
+        y, acts = ask(one)
+        if not hasattr(y, "dtype") and not isinstance(y, int | float):
+            said = "not an array; a function that makes a model takes no argument"
+            raise UserError(f"the model gave a {type(y).__name__}, {said}")
+        names.extend(acts)
+        return y
+
     try:
-        jax.eval_shape(lambda one: names.extend(ask(one)[1]), x)
-    except (TypeError, ValueError, IndexError) as error:
-        said = str(error).partition("\n")[0]
-        raise UserError(
-            f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}"
-        ) from error
+        jax.eval_shape(named, x)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(_why_not(error, x)) from error
     return names
+
+
+def _why_not(error: Exception, x: np.ndarray) -> str:
+    """What a model raised, and what is known to cause it."""
+    from jax.errors import ConcretizationTypeError
+
+    said = str(error).partition("\n")[0]
+    if isinstance(error, ConcretizationTypeError):
+        return f"the model looks at values of its input (an 'if', an index), which JAX cannot trace: {said}"
+    if "Tracer" in f"{type(error).__name__} {said}":
+        return (
+            "the model is not made of JAX operations, so it cannot be asked here: give the PyTorch nn.Module itself,"
+            " or arrays of what it answers (y_hat)"
+        )
+    if isinstance(error, TypeError | ValueError | IndexError):
+        return f"the model cannot take one example of shape {x.shape}, without a batch axis: {said}"
+    return f"the model raised {type(error).__name__}: {said}"
 
 
 def _answers(ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.evidence import Evidence, Sample, as_array, assembled, sampling
+from recombine.diagnosis.evidence import Evidence, Sample, assembled, sampling
 from recombine.diagnosis.from_arrays import choose_layers
 from recombine.diagnosis.layers import WIDE, projected, projection_note
+from recombine.diagnosis.reading import as_array
 from recombine.diagnosis.untouched import own_train, untouched
 
 MOST_LAYERS = 16
@@ -66,20 +67,21 @@ def _heard(
 ) -> Heard:
     """Ask some examples at a time, and keep what the hooks see."""
     n = len(sample.trained)
-    heard = Heard([], {name: [] for name in kept}, {}, [])
+    heard, called = Heard([], {name: [] for name in kept}, {}, []), []
     with untouched(model), hooked(model, kept) as seen:
         for start in range(0, n, batch):
             rows = slice(start, min(start + batch, n))
             given = _moved(data, rows if sample.rows is None else sample.rows[rows], model)
             picked, said = pick_output(_called(model, given), output)
             heard.outputs.append(as_array(picked, "outputs"))
+            called = called or [*seen]
             _keep(heard, seen, rows.stop - rows.start)
             if not start:
                 again = as_array(pick_output(_called(model, given), output)[0], "outputs")
                 heard.notes += [] if np.array_equal(again, heard.outputs[0]) else [_RESTLESS]
-                heard.notes += [said] if said else []
+            heard.notes += [said] if said and said not in heard.notes else []
     heard.outputs = np.concatenate(heard.outputs)
-    full = [name for name, parts in heard.layers.items() if sum(map(len, parts)) == n]
+    full = [name for name in called if sum(map(len, heard.layers[name])) == n]  # registration order need not be depth
     heard.layers = {name: np.concatenate(heard.layers.pop(name)) for name in full}  # parts of one go before the next
     missing = [k for k in kept if k not in heard.layers and not any(repr(k) in note for note in heard.notes)]
     if missing:
@@ -174,9 +176,11 @@ def _leaves(model: Any) -> list[str]:
 
 
 def _length(data: Any) -> int:
-    if isinstance(data, Mapping):
-        return len(next(iter(data.values())))
-    return len(data[0]) if isinstance(data, tuple | list) else len(data)
+    """How many examples there are: at least one."""
+    parts = [*data.values()] if isinstance(data, Mapping) else data if isinstance(data, tuple | list) else [data]
+    if not len(parts) or not len(parts[0]):
+        raise UserError("there are 0 examples")
+    return len(parts[0])
 
 
 def _moved(data: Any, rows: slice | np.ndarray, model: Any) -> Any:
@@ -199,9 +203,9 @@ def _called(model: Any, given: Any) -> Any:
         if isinstance(given, Mapping):
             return model(**given)
         return model(*given) if isinstance(given, tuple) else model(given)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"the model cannot take these data: {said}") from error
+    except Exception as error:
+        said = (str(error).splitlines() or [""])[0]
+        raise UserError(f"the model cannot take these data: it raised {type(error).__name__}: {said}") from error
 
 
 def _keep(heard: Heard, seen: dict[str, list[Any]], rows: int) -> None:

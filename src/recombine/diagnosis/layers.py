@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from recombine.diagnosis import shapes
-from recombine.diagnosis.evidence import Evidence, as_array
+from recombine.diagnosis.evidence import Evidence
 from recombine.diagnosis.kernels import Kernels
 from recombine.diagnosis.probes import decodability
+from recombine.diagnosis.reading import as_array
 from recombine.measures.gap import Interval
 
 WIDE, DIRECTIONS = 2048, 512
@@ -80,7 +81,7 @@ class Clock:
 
 def measured(e: Evidence, clock: Clock, notes: list[str]) -> list[Layer]:
     """All layers, in the model's order, and the output last."""
-    given = {**e.layers, "output": e.answers.given}
+    given = {**e.layers, "output": e.answers.given if e.output is None else e.output}
     kernels = None if e.continuous else Kernels(e)
     found = []
     for name, values in given.items():
@@ -89,6 +90,15 @@ def measured(e: Evidence, clock: Clock, notes: list[str]) -> list[Layer]:
         if acts is not None:
             found.append(replace(_layer(e, name, acts, kernels, clock), units=e.units.get(name, units)))
     return found
+
+
+def of_target(e: Evidence, clock: Clock) -> Layer:
+    """What a probe reads off the targets themselves: what any right answer would allow."""
+    silent: list[str] = []
+    with clock("decodability"):
+        acts, units = _flat("target", e.answers.truth, [])
+        said = {} if acts is None else decodability(e, acts, silent)
+    return Layer("target", units, silent=tuple(silent), **said)
 
 
 def _flat(name: str, values: Any, notes: list[str]) -> tuple[np.ndarray | None, int]:
@@ -104,11 +114,12 @@ def _flat(name: str, values: Any, notes: list[str]) -> tuple[np.ndarray | None, 
         return None, units
     some = max(1, _AT_ONCE // max(1, units)) if units > WIDE else len(shaped)
     blocks = [as_array(shaped[i : i + some], name).reshape(-1, units) for i in range(0, len(shaped), some)]
-    if units > WIDE:
-        notes.append(projection_note(name, units))
-        blocks = [projected(block) for block in blocks]
-    flat = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
-    flat = flat.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):  # what single precision cannot hold is counted below
+        if units > WIDE:
+            notes.append(projection_note(name, units))
+            blocks = [projected(block) for block in blocks]
+        flat = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+        flat = flat.astype(np.float32, copy=False)
     bad = int(np.sum(~np.isfinite(flat).all(axis=1)))
     if bad:
         notes.append(f"the layer {name!r} has a NaN or an infinity in {bad} of {len(flat)} examples: it is left out")

@@ -16,9 +16,14 @@ PER_UNIT = 4
 SHUFFLES = 5
 
 
+def on_new(e: Evidence) -> bool:
+    """Are probes scored on new combinations? If there are none, they are on some of the seen ones."""
+    return bool(e.new.sum() >= 2)
+
+
 def decodability(e: Evidence, acts: np.ndarray, silent: list[str]) -> dict[str, Any]:
     """Ridge fitted on seen combinations and scored on new ones (on left-out seen ones, if there are no new ones)."""
-    test = e.new if e.new.sum() >= 2 else e.seen & (np.random.default_rng(1).random(len(e.seen)) < 0.2)
+    test = e.new if on_new(e) else e.seen & (np.random.default_rng(1).random(len(e.seen)) < 0.2)
     fit, score = (e.seen & ~test)[e.of], test[e.of]
     if fit.sum() < 2 or score.sum() < 2:
         silent.append("decodability: too few combinations to fit on some and score on others")

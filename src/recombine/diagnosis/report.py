@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from recombine.core import UserError
 from recombine.diagnosis import figures
-from recombine.diagnosis.diagnosis import Diagnosis, advice, plain
+from recombine.diagnosis.diagnosis import Diagnosis, plain
 from recombine.diagnosis.layers import Layer, pure_rows
-from recombine.diagnosis.probes import PER_UNIT
-from recombine.diagnosis.rules import CANNOT_TELL, COMPOSES, MEMORIZES, PARTLY
-from recombine.measures.gap import Interval, mean_interval
+from recombine.diagnosis.probes import PER_UNIT, on_new
+from recombine.diagnosis.ruling import CANNOT_TELL, COMPOSES, MEMORIZES, PARTLY
+from recombine.diagnosis.several import named_apart, over_models
+from recombine.diagnosis.summary import advice, lost
+from recombine.measures.gap import Interval
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2125; --paper: #fff; --faint: #667; --line: #d5d8dc; --wash: #f4f5f7 }
@@ -64,25 +67,19 @@ def page(diagnoses: Sequence[Diagnosis]) -> str:
 
 def save(diagnoses: Sequence[Diagnosis], folder: Path | str) -> list[Path]:
     """Write the report on all of them and the numbers of each; of several, with means over them."""
+    if not diagnoses:
+        raise UserError("there is no diagnosis to save: the list is empty")
+    diagnoses = named_apart(diagnoses)
     numbers = [d.numbers() for d in diagnoses]
     told = numbers[0] if len(numbers) == 1 else {"models": numbers, "over_models": plain(over_models(diagnoses))}
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UserError(f"{place} is a file, or lies below one: name a folder for the report") from error
     (place / "report.html").write_text(page(diagnoses), encoding="utf-8")
     (place / "numbers.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return [place / "report.html", place / "numbers.json"]
-
-
-def over_models(diagnoses: Sequence[Diagnosis]) -> dict[str, Interval]:
-    """The mean of G, of fit and of the error on new combinations over models, with Student's t interval over them."""
-    told = [d for d in diagnoses if d.gap is not None and np.isfinite(d.gap.value)]
-    if len(told) < 3:
-        return {}
-    return {
-        "extra error on new combinations, share of a memory's": mean_interval([d.gap.value for d in told if d.gap]),
-        "error on new combinations": mean_interval([d.errors["new combinations"].value for d in told]),
-        "fit on seen combinations": mean_interval([d.behaviour.fit for d in told]),
-    }
 
 
 def _several(diagnoses: Sequence[Diagnosis]) -> str:
@@ -100,7 +97,7 @@ def _model(d: Diagnosis, named: bool) -> str:
     c = d.coverage
     head = f"<h2>{escape(d.name)}</h2>" if named else ""
     caveats = "".join(f"<p>But {escape(said)}.</p>" for said in d.ruling.caveats)
-    told = "".join(f"<p>{escape(line)}</p>" for line in [*_lost(d), *advice(d)])
+    told = "".join(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in [*lost(d), *advice(d)])
     parts = [
         head,
         f"<div class='verdict' style='--mark: {MARKS[d.verdict]}'><b>{d.verdict}</b>"
@@ -137,9 +134,7 @@ def _inside(d: Diagnosis) -> str:
             " measure of hidden layers was found to predict composition.</p>",
             _figure(
                 figures.drawn(lambda: figures.layer_curves(d)),
-                "How well a linear probe, fitted on seen combinations, reads each factor on new ones; band:"
-                " 95 % interval over combinations; dashed: shuffled labels; hollow: fewer than"
-                f" {PER_UNIT} combinations per unit.",
+                _probe_caption(d),
             ),
             _figure(
                 figures.drawn(lambda: figures.shape_curves(d)),
@@ -150,9 +145,31 @@ def _inside(d: Diagnosis) -> str:
                 figures.drawn(lambda: figures.kernels(d)),
                 "Cosines between combinations, seen ones first (lines), beside those of AND and of OR.",
             ),
-            _layer_table(d.layers, d.evidence.names),
+            _layer_table([*d.layers, *([d.target] if d.target else [])], d.evidence.names),
             "".join(f"<p class='faint'>{escape(said)}.</p>" for said in silent[:8]),
         ]
+    )
+
+
+def _probe_caption(d: Diagnosis) -> str:
+    """What the curves show, on which combinations, and what was left out or cut."""
+    where = (
+        "reads each factor on new ones"
+        if on_new(d.evidence)
+        else (
+            "reads each factor on seen ones that it was not fitted on (there are no new ones: this says nothing about"
+            " composing)"
+        )
+    )
+    more = ""
+    if figures.cut(d):
+        more += " Values and intervals below -1 are drawn at -1 (triangles)."
+    if len(d.evidence.names) > figures.MOST_PANELS:
+        more += f" The first {figures.MOST_PANELS} of {len(d.evidence.names)} factors are drawn; numbers.json has all."
+    return (
+        f"How well a linear probe, fitted on seen combinations, {where}; band: 95 % interval over combinations; dashed:"
+        f" shuffled labels; hollow: fewer than {PER_UNIT} combinations per unit. The last point is the target itself:"
+        f" what a right answer lets be read.{more}"
     )
 
 
@@ -211,10 +228,6 @@ def _notes(d: Diagnosis) -> str:
         f"<h2>Notes</h2><ul>{notes}<li>Every number of this page is in numbers.json.</li>"
         f"<li>Measured in {took:.1f} s{f' ({split})' if split else ''}.</li></ul>"
     )
-
-
-def _lost(d: Diagnosis) -> list[str]:
-    return [f"{name} cannot be read off layer {layer!r} and later ones." for name, layer in d.lost.items()]
 
 
 def _tuples(d: Diagnosis) -> str:

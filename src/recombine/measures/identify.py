@@ -22,8 +22,9 @@ def identified(
     """
     apart = distance_matrix(answers, targets)
     nearest = apart <= apart.min(axis=1, keepdims=True) + 1e-9 * (1 + apart.max())
-    right = np.abs(z[None, :, :] - asked[:, None, :]) <= slack
-    return np.einsum("at,atp->ap", nearest / nearest.sum(axis=1, keepdims=True), right)
+    share, slack = nearest / nearest.sum(axis=1, keepdims=True), np.broadcast_to(slack, z.shape[1])
+    parts = zip(z.T, asked.T, slack, strict=True)  # part by part, to bound memory
+    return np.stack([np.sum(share * (np.abs(v - w[:, None]) <= s), axis=1) for v, w, s in parts], axis=1)
 
 
 def chance(z: np.ndarray, slack: ArrayLike = 0.0) -> np.ndarray:
@@ -32,7 +33,8 @@ def chance(z: np.ndarray, slack: ArrayLike = 0.0) -> np.ndarray:
     >>> chance(np.array([[0, 0], [1, 0]])).tolist()
     [0.5, 1.0]
     """
-    return np.mean(np.abs(z[:, None, :] - z[None, :, :]) <= slack, axis=(0, 1))
+    slack = np.broadcast_to(slack, z.shape[1])
+    return np.array([np.mean(np.abs(v[:, None] - v) <= s) for v, s in zip(z.T, slack, strict=True)])
 
 
 def explained_by_parts(answers: np.ndarray, parts: np.ndarray, truth: np.ndarray) -> tuple[float, float, np.ndarray]:
