@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recombine.diagnosis.rules import SOLVED
+from recombine.diagnosis.ruling import SOLVED
 
 RESULTS = Path(__file__).parents[2] / "results"
 MEMORIES = ["nearest memory", "superposition", "blind"]

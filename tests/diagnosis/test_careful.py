@@ -54,24 +54,26 @@ def test_some_large_outputs_are_said_to_carry_the_error():
 class TestLost:
     """Colour and shape as words; `first` has both, `second` only the shape."""
 
-    codes = np.stack([table[part] for table, part in zip(RNG(2).normal(size=(2, 8, 6)), Z.T, strict=True)])
-    z = np.array([f"v{v}" for v in range(8)])[Z]
-    rows = np.repeat(np.arange(64), 4)
+    grid = np.array(list(product(range(10), repeat=2)))  # 70 are seen: probes of 16 units need 64
+    seen = (grid[:, 0] + 2 * grid[:, 1]) % 10 < 7
+    codes = np.stack([table[part] for table, part in zip(RNG(2).normal(size=(2, 10, 8)), grid.T, strict=True)])
+    z = np.array([f"v{v}" for v in range(10)])[grid]
+    rows = np.repeat(np.arange(100), 4)
 
     def diagnosed(self, target: np.ndarray, answers: np.ndarray, **more: np.ndarray) -> Diagnosis:
         names = {"colour": self.z[:, 0], "shape": self.z[:, 1]}
         both = np.concatenate(self.codes, axis=1)
         acts = {"acts/first": both, "acts/second": self.codes[1], **more}
-        noise = lambda a: a[self.rows] + 0.01 * RNG(0).normal(size=(256, *a.shape[1:]))  # noqa: E731
+        noise = lambda a: a[self.rows] + 0.01 * RNG(0).normal(size=(400, *a.shape[1:]))  # noqa: E731
         arrays = {k: noise(v) for k, v in {"y": target, "y_hat": answers, **acts}.items()}
         factors = {k: v[self.rows] for k, v in names.items()}
-        return rc.diagnose(arrays, factors=factors, trained=SEEN[self.rows])
+        return rc.diagnose(arrays, factors=factors, trained=self.seen[self.rows])
 
     def without_colour(self) -> np.ndarray:
         """The target with the colour of some other example wherever the combination is new."""
         y = np.concatenate(self.codes, axis=1)
-        other = RNG(3).normal(size=(64, 6))
-        return np.where(SEEN[:, None], y, np.concatenate([other, self.codes[1]], axis=1))
+        other = RNG(3).normal(size=(100, 8))
+        return np.where(self.seen[:, None], y, np.concatenate([other, self.codes[1]], axis=1))
 
     def test_it_is_named_where_target_and_an_earlier_layer_have_it(self):
         found = self.diagnosed(np.concatenate(self.codes, axis=1), self.without_colour())
@@ -85,7 +87,7 @@ class TestLost:
 
     def test_what_the_target_hides_is_not_lost(self):
         y = self.codes[0] * self.codes[1]
-        wrong = np.where(SEEN[:, None], y, RNG(4).normal(size=y.shape))
+        wrong = np.where(self.seen[:, None], y, RNG(4).normal(size=y.shape))
         found = self.diagnosed(y, wrong)
         assert found.verdict == "memorizes"
         assert not found.lost

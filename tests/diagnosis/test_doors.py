@@ -143,7 +143,7 @@ def test_half_precision_and_wide_layers_are_taken():
     found = rc.diagnose(model, (X, Y), **GIVEN)
     assert found.verdict == "composes"
     assert any("512 random directions" in note for note in found.notes)
-    assert [layer.units for layer in found.layers] == [12, 512, 4]
+    assert [layer.units for layer in found.layers] == [12, 2400, 4]
 
 
 def test_the_labs_own_networks_go_through_the_door():

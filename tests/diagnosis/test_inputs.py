@@ -131,4 +131,4 @@ def test_many_examples_are_sampled_and_the_error_is_stated(monkeypatch):
 def test_too_few_examples_for_a_probe_are_said_to_be_too_few():
     found = rc.diagnose({**GOOD, "acts/wide": np.random.default_rng(0).normal(size=(25, 40))})
     assert found.layers[0].few
-    assert "15 examples for 40 units, 4 per unit are needed" in found.layers[0].silent[0]
+    assert "15 combinations for 40 units, 4 per unit are needed" in found.layers[0].silent[0]

@@ -83,7 +83,7 @@ def test_measures_have_controls_and_say_when_they_cannot_speak(diagnosis):
     for layer in diagnosis.layers:
         assert layer.shuffled.keys() == layer.decodability.keys()
         assert all(value < 0.3 for value in layer.shuffled.values())
-        assert layer.additive_shuffled is not None
+        assert "additive_share" in layer.controls
         if diagnosis.evidence.continuous:
             assert any(said.startswith("kernels:") for said in layer.silent)
     first = diagnosis.layers[0]

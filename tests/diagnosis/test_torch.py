@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 
 import numpy as np
@@ -127,7 +128,6 @@ def test_layers_come_in_the_order_of_their_calls():
     assert [layer.name for layer in found.layers] == ["input", "first", "last", "output"]
     last, output = found.layers[-2:]
     assert last.decodability == output.decodability  # they are one tensor
-    assert any("chooses nothing" in n for n in rc.diagnose(Backwards(), (X, Y), output="logits", **GIVEN).notes)
 
 
 def test_dropout_that_is_always_on_is_noticed():
@@ -154,3 +154,130 @@ def test_a_tiny_transformer_passes():
     found = rc.diagnose(model, ({"input_ids": tokens}, labels), layers=["transformer.h.*"], **GIVEN)
     assert found.verdict == "cannot tell"
     assert "transformer.h.1" in [layer.name for layer in found.layers]
+
+
+class Changing(nn.Module):
+    """Binds a buffer and a number anew, registers a cache, and draws from NumPy's and Python's random numbers."""
+
+    def __init__(self, fails=False):
+        super().__init__()
+        self.core, self.steps, self.fails = nn.Linear(12, 3), 0, fails
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        self.steps += 1
+        self.register_buffer("cache", x.mean(dim=0))
+        np.random.rand()
+        random.random()
+        if self.fails and self.steps > 1:
+            raise RuntimeError("out of luck")
+        return self.core(x)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_forward_pass_binds_and_draws_is_undone(fails):
+    model = Changing(fails).train()
+    buffer, names = model.calls, set(vars(model))
+    numpy, python = str(np.random.get_state()), random.getstate()
+    if fails:
+        with pytest.raises(rc.UserError, match="out of luck"):
+            rc.diagnose(model, (X, Y), **GIVEN)
+    else:
+        rc.diagnose(model, (X, Y), **GIVEN)
+    assert model.calls is buffer
+    assert model.calls.item() == 0
+    assert model.steps == 0
+    assert dict(model.named_buffers()).keys() == {"calls"}
+    assert set(vars(model)) == names
+    assert model.training
+    assert model.core.training
+    assert str(np.random.get_state()) == numpy  # the place in the stream is printed in full
+    assert random.getstate() == python
+    assert not any(m._forward_hooks for m in model.modules())
+
+
+class Merging(nn.Linear):
+    """Adds its low-rank part to its weights when it leaves training, as adapters do."""
+
+    def __init__(self):
+        super().__init__(12, 3)
+        self.low, self.merged = nn.Parameter(torch.ones(3, 12)), False
+
+    def train(self, mode=True):
+        if mode == self.merged:
+            self.weight.data += self.low.data * (-1 if mode else 1)
+            self.merged = not mode
+        return super().train(mode)
+
+    def forward(self, x):
+        return nn.functional.linear(x, self.weight + (0 if self.merged else 1) * self.low, self.bias)
+
+
+def test_a_module_whose_train_merges_weights_is_not_merged():
+    model = nn.Sequential(Merging()).train()
+    before = model[0].weight.detach().clone()
+    found = rc.diagnose(model, (X, Y), **GIVEN)
+    assert not model[0].merged
+    assert torch.equal(model[0].weight, before)
+    assert any("the train() of Merging was not called" in note for note in found.notes)
+    merged = rc.diagnose(model.eval(), (X, Y), **GIVEN)
+    assert model[0].merged
+    assert np.allclose(found.evidence.answers.given, merged.evidence.answers.given, atol=1e-4)
+
+
+def test_an_embedding_that_is_rescaled_when_asked_stays_as_it_was():
+    model = nn.Sequential(nn.Embedding(12, 3, max_norm=0.1), nn.Flatten(), nn.Linear(6, 3))
+    before = model[0].weight.detach().clone()
+    rc.diagnose(model, (torch.tensor(Z + np.array([0, 6])), Y), **GIVEN)
+    assert torch.equal(model[0].weight, before)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning", "ignore:.torch.jit:DeprecationWarning")
+def test_a_scripted_module_is_left_as_it_was():
+    model = torch.jit.script(nn.Sequential(nn.Linear(12, 3), nn.BatchNorm1d(3))).train()
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(rc.UserError, match=r"give layers=\[\]"):
+        rc.diagnose(model, (X, Y), **GIVEN)
+    rc.diagnose(model, (X, Y), layers=[], **GIVEN)
+    assert model.training
+    assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
+
+
+def test_of_many_examples_only_those_that_are_measured_are_asked(monkeypatch):
+    from recombine.diagnosis import evidence
+
+    monkeypatch.setattr(evidence, "MOST", 72)
+    rows, asked = np.repeat(np.arange(36), 10), []
+
+    class Counting(nn.Linear):
+        def forward(self, x):
+            asked.append(len(x))
+            return super().forward(x)
+
+    given = {"factors": Z[rows], "trained": GIVEN["trained"][rows]}
+    found = rc.diagnose(nn.Sequential(Counting(12, 3)), (X[rows], Y[rows]), batch=30, **given)
+    assert sum(asked) == 72 + 30  # the first batch is asked twice
+    assert [len(v) for v in found.evidence.layers.values()] == [72, 72]
+    kept = found.evidence.layers["input"]
+    assert np.array_equal(np.asarray(kept)[:, :6].argmax(axis=1), found.evidence.factors[0].codes)
+
+
+def test_names_of_outputs_that_have_none_and_modules_that_are_called_twice():
+    with pytest.raises(rc.UserError, match="choose output= by number"):
+        rc.diagnose(Wrapped("tuple"), (X, Y), output="logits", **GIVEN)
+    with pytest.raises(rc.UserError, match="the model returns one tensor"):
+        rc.diagnose(nn.Linear(12, 3), (X, Y), output="logits", **GIVEN)
+    act = nn.ReLU()
+    reused = rc.diagnose(nn.Sequential(nn.Linear(12, 9), act, nn.Linear(9, 3), act), (X, Y), layers=["1"], **GIVEN)
+    assert any("the layer '1' is called 2 times for one answer: the last is measured" in n for n in reused.notes)
+
+
+def test_wide_layers_report_their_own_units():
+    model = nn.Sequential(nn.Linear(12, 2100), nn.ReLU(), nn.Linear(2100, 3))
+    assert [layer.units for layer in rc.diagnose(model, (X, Y), **GIVEN).layers] == [12, 2100, 2100, 3, 3]
+
+
+def test_a_layer_is_kept_before_the_next_writes_into_it():
+    model = nn.Sequential(nn.Linear(12, 5), nn.ReLU(inplace=True), nn.Linear(5, 3))
+    assert np.min(rc.diagnose(model, (X, Y), **GIVEN).evidence.layers["0"]) < 0

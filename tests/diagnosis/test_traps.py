@@ -9,7 +9,8 @@ import pytest
 
 from recombine.diagnosis.behaviour import behaviour
 from recombine.diagnosis.from_arrays import from_arrays
-from recombine.diagnosis.rules import Ruling, rule
+from recombine.diagnosis.rules import rule
+from recombine.diagnosis.ruling import Ruling
 
 RNG = np.random.default_rng
 

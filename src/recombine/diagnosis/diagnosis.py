@@ -15,7 +15,8 @@ from recombine.diagnosis.collecting import covering
 from recombine.diagnosis.coverage import Coverage, coverage, in_words, uncounted_note
 from recombine.diagnosis.evidence import Evidence
 from recombine.diagnosis.layers import Clock, Layer, measured, of_target
-from recombine.diagnosis.rules import COMPOSES, MEMORIZES, PARTLY, SOLVED, Ruling, rule
+from recombine.diagnosis.rules import rule
+from recombine.diagnosis.ruling import COMPOSES, MEMORIZES, PARTLY, SOLVED, Ruling
 from recombine.diagnosis.tells import Tells
 from recombine.measures.gap import Interval, mean_interval
 

@@ -7,7 +7,7 @@ others. A combination with a value that was never trained on asks for more than 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,10 +16,57 @@ import numpy as np
 from recombine.core import UserError
 from recombine.diagnosis.answers import HUGE, Answers, read_answers
 from recombine.diagnosis.factors import Factor, read_factors
+from recombine.diagnosis.reading import as_array, read_trained
 from recombine.measures.recall import nearest_seen
 
 MOST = 20_000
 """Examples that are measured; of more, as many are sampled, evenly over combinations."""
+
+
+class Later:
+    """Some rows of an array on disk, read when they are asked for."""
+
+    def __init__(self, values: np.memmap, rows: np.ndarray) -> None:
+        self.values, self.rows, self.shape = values, rows, (len(rows), *values.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, some: slice) -> np.ndarray:
+        return np.asarray(self.values[self.rows[some]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[:], dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Which of the `given` examples are measured (`rows`; all if none), with their factors and whether trained on."""
+
+    factors: tuple[Factor, ...]
+    trained: np.ndarray
+    given: int
+    rows: np.ndarray | None = None
+
+    def take(self, values: Any, name: str) -> Any:
+        """Of values of all examples those that are measured; nothing else is read from disk."""
+        shaped = values if hasattr(values, "shape") else as_array(values, name)
+        if not shaped.shape or len(shaped) != self.given:
+            raise UserError(f"{name} has {len(shaped)} examples, but the factors have {self.given}")
+        if self.rows is None:
+            return shaped
+        return Later(shaped, self.rows) if isinstance(shaped, np.memmap) else shaped[self.rows]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a sample adds to the error."""
+        if self.rows is None:
+            return ()
+        share = np.sqrt(1 / len(self.rows) - 1 / self.given)
+        return (
+            f"{len(self.rows):,} of {self.given:,} examples were sampled, evenly over combinations; a mean over all of"
+            f" them moves by about {100 * share:.1f} % of its standard deviation",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +79,7 @@ class Evidence:
     layers: Mapping[str, Any]  # by name, (examples, ...), in the model's order; "input" among them
     notes: tuple[str, ...] = ()
     geometry: Mapping[str, np.ndarray] = field(default_factory=dict)  # exact metrics by layer, (combinations, F, F)
+    units: Mapping[str, int] = field(default_factory=dict)  # of layers that a door has projected
     output: Any = None  # what the model gave, before it is scaled or turned into a label
 
     @property
@@ -53,23 +101,7 @@ class Evidence:
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        codes = np.stack([f.codes for f in self.factors], axis=1)
-        if self.continuous:
-            codes = np.concatenate([codes, self._bands(codes)[:, None]], axis=1)
-        rows, of = np.unique(codes, axis=0, return_inverse=True)
-        return rows[:, : len(self.factors)], of.reshape(-1)
-
-    def _bands(self, codes: np.ndarray) -> np.ndarray:
-        """Half steps from each example of a cell without training to the nearest trained one: cells are cut along them.
-
-        The bins of continuous factors can be coarse beside the distance up to which a model composes.
-        """
-        cells, of = np.unique(codes, axis=0, return_inverse=True)
-        untrained = np.bincount(of.reshape(-1), weights=self.trained, minlength=len(cells))[of.reshape(-1)] == 0
-        bands, known = np.zeros(len(codes), int), self.at[sampled(np.flatnonzero(self.trained))]
-        if untrained.any() and len(known):
-            bands[untrained] = 2 * nearest_seen(known, self.at[untrained], self.ordered)
-        return bands
+        return combined(self.factors, self.trained)
 
     @property
     def combinations(self) -> np.ndarray:
@@ -147,6 +179,55 @@ def sampled(rows: np.ndarray, most: int = 4000) -> np.ndarray:
     return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
 
 
+def combined(factors: Sequence[Factor], trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The combinations as rows of codes, and per example its combination."""
+    codes = np.stack([f.codes for f in factors], axis=1)
+    if any(f.continuous for f in factors):
+        codes = np.concatenate([codes, _bands(factors, trained, codes)[:, None]], axis=1)
+    rows, of = np.unique(codes, axis=0, return_inverse=True)
+    return rows[:, : len(factors)], of.reshape(-1)
+
+
+def _bands(factors: Sequence[Factor], trained: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Half steps from each example of a cell without training to the nearest trained one: cells are cut along them.
+
+    The bins of continuous factors can be coarse beside the distance up to which a model composes.
+    """
+    at, ordered = np.stack([f.at for f in factors], axis=1), np.array([f.ordered for f in factors])
+    cells, of = np.unique(codes, axis=0, return_inverse=True)
+    untrained = np.bincount(of.reshape(-1), weights=trained, minlength=len(cells))[of.reshape(-1)] == 0
+    bands, known = np.zeros(len(codes), int), at[sampled(np.flatnonzero(trained))]
+    if untrained.any() and len(known):
+        bands[untrained] = 2 * nearest_seen(known, at[untrained], ordered)
+    return bands
+
+
+def sampling(factors: Any, trained: Any, targets: Any, names: Sequence[str] | None = None) -> Sample:
+    """Read the factors and what was trained on, and choose the examples that are measured."""
+    read = read_factors(factors, names)
+    Sample(read, np.zeros(0, bool), len(read[0].codes)).take(targets, "targets")  # as long as the factors
+    mask = read_trained(trained, read)
+    if len(mask) <= MOST:
+        return Sample(read, mask, len(mask))
+    rows = evenly(combined(read, mask)[1], mask, MOST)
+    return Sample(tuple(f.of_rows(rows) for f in read), mask[rows], len(mask), rows)
+
+
+def evenly(of: np.ndarray, trained: np.ndarray, most: int) -> np.ndarray:
+    """So many examples, evenly over combinations and, within each, over those trained on and those not.
+
+    A combination that was trained on keeps an example that was: else it would be called new.
+    """
+    rng = np.random.default_rng(0)
+    strata = 2 * of + ~trained
+    order = rng.permutation(len(of))
+    order = order[np.argsort(strata[order], kind="stable")]
+    place = np.empty(len(of), int)  # the how-manieth example of its stratum
+    place[order] = np.arange(len(of)) - np.searchsorted(strata[order], strata[order])
+    turn = rng.permutation(of.max() + 1)[of]
+    return np.sort(np.lexsort((~trained, turn, place))[:most])
+
+
 def gather(
     factors: Any,
     trained: Any,
@@ -155,20 +236,29 @@ def gather(
     layers: Mapping[str, Any] | None = None,
     *,
     names: Sequence[str] | None = None,
-    notes: Sequence[str] = (),
 ) -> Evidence:
     """Check and bring together what is known of a model, from arrays of any framework."""
-    read = read_factors(factors, names)
-    n = len(read[0].codes)
-    targets, outputs = as_array(targets, "targets"), as_array(outputs, "outputs")
-    for name, values in (("targets", targets), ("outputs", outputs), *(layers or {}).items()):
-        if len(values) != n:
-            raise UserError(f"{name} has {len(values)} examples, but the factors have {n}")
-    mask = read_trained(trained, read)
-    answers = read_answers(targets, outputs, mask)
-    notes = (*notes, *answers.notes)
-    found = Evidence(read, mask, answers, dict(layers or {}), notes, output=_as_given(outputs, answers))
-    return _thinned(found) if n > MOST else found
+    sample = sampling(factors, trained, targets, names)
+    given = {"targets": targets, "outputs": outputs}
+    given = {name: sample.take(values, name) for name, values in given.items()}
+    return assembled(sample, **given, layers={name: sample.take(v, name) for name, v in (layers or {}).items()})
+
+
+def assembled(
+    sample: Sample,
+    targets: Any,
+    outputs: Any,
+    layers: Mapping[str, Any],
+    *,
+    notes: Sequence[str] = (),
+    units: Mapping[str, int] | None = None,
+) -> Evidence:
+    """Evidence from the examples of a sample alone."""
+    given = as_array(outputs, "outputs")
+    answers = read_answers(as_array(targets, "targets"), given, sample.trained)
+    told = (*notes, *answers.notes, *sample.notes)
+    raw, units = _as_given(given, answers), dict(units or {})
+    return Evidence(sample.factors, sample.trained, answers, dict(layers), told, units=units, output=raw)
 
 
 def _as_given(outputs: np.ndarray, answers: Answers) -> np.ndarray:
@@ -177,95 +267,3 @@ def _as_given(outputs: np.ndarray, answers: Answers) -> np.ndarray:
         return outputs
     answered = answers.given.any(axis=0) | answers.truth.any(axis=0)
     return answers.given[:, answered] if answers.labels else answers.given
-
-
-def as_array(values: Any, name: str) -> np.ndarray:
-    """Tensors, lists and arrays as NumPy arrays; half precision becomes single."""
-    if values is None:
-        raise UserError(f"{name} are missing")
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = values.float() if str(values.dtype) in ("torch.bfloat16", "torch.float16") else values
-    found = np.asarray(values)
-    if found.dtype == np.float16 or found.dtype.kind == "V" or str(found.dtype) == "bfloat16":
-        found = found.astype(np.float32)
-    if not found.ndim:
-        raise UserError(f"{name} are a single number; the first axis counts examples")
-    return found
-
-
-def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
-    """A mask per example, from a mask or from a list of the combinations trained on (as labels)."""
-    n = len(factors[0].codes)
-    if trained is None:
-        return np.zeros(n, bool)
-    if isinstance(trained, Mapping):
-        if missing := [f.name for f in factors if f.name not in trained]:
-            raise UserError(f"trained lacks the factor {missing[0]!r}: give one list of labels per factor")
-        trained = list(zip(*(np.asarray(trained[f.name]).tolist() for f in factors), strict=True))
-    found = as_array(trained, "trained")
-    if found.dtype != bool and found.shape == (n,) and set(np.unique(found).tolist()) <= {0, 1}:
-        found = found.astype(bool)
-    if found.dtype == bool and found.shape == (n,):
-        return found
-    if found.ndim != 2 or found.shape[1] != len(factors) or found.dtype == bool:
-        raise UserError(
-            f"trained is one boolean per example ({n}), or a list of combinations of {len(factors)} labels;"
-            f" got {found.dtype} of shape {found.shape}"
-        )
-    if any(f.continuous for f in factors):
-        raise UserError("with a continuous factor, trained must be one boolean per example")
-    rows = set(zip(*(_coded(column, f) for column, f in zip(found.T, factors, strict=True)), strict=True))
-    mine = zip(*(f.codes.tolist() for f in factors), strict=True)
-    mask = np.array([row in rows for row in mine])
-    if len(found) and not mask.any():
-        labels = ", ".join(f.values[0] for f in factors)
-        raise UserError(
-            f"none of the {len(found)} combinations in trained matches the factors' labels: {_words(found[0])} is asked"
-            f" for, and labels are like ({labels})"
-        )
-    return mask
-
-
-def _words(row: np.ndarray) -> str:
-    return f"({', '.join(map(str, row))})"
-
-
-def _coded(column: np.ndarray, factor: Factor) -> list[int]:
-    places = {word: i for i, word in enumerate(factor.values)}
-    if factor.ordered:
-        return [places.get(_number(v), places.get(str(v), -1)) for v in column]
-    return [places.get(str(v), -1) for v in column]
-
-
-def _number(label: Any) -> str:
-    try:
-        return f"{float(label):g}"
-    except ValueError:
-        return str(label)
-
-
-def _thinned(whole: Evidence) -> Evidence:
-    """At most MOST examples, as many of each combination as can be, and the error that this adds."""
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(whole.of))
-    place = np.empty(len(order), int)  # the how-manieth example of its combination
-    by = order[np.argsort(whole.of[order], kind="stable")]
-    starts = np.searchsorted(whole.of[by], np.arange(len(whole.combinations)))
-    place[by] = np.arange(len(by)) - starts[whole.of[by]]
-    kept = np.sort(np.argsort(place, kind="stable")[:MOST])
-    share = np.sqrt(1 / MOST - 1 / len(order))
-    note = (
-        f"{MOST:,} of {len(order):,} examples were sampled, evenly over combinations; a mean over all of them moves by"
-        f" about {100 * share:.1f} % of its standard deviation"
-    )
-    a = whole.answers
-    factors = tuple(
-        Factor(
-            f.name, f.values, f.codes[kept], f.at[kept], None if f.numbers is None else f.numbers[kept], f.continuous
-        )
-        for f in whole.factors
-    )
-    layers = {name: values[kept] for name, values in whole.layers.items()}
-    answers = replace(a, truth=a.truth[kept], given=a.given[kept])
-    return Evidence(factors, whole.trained[kept], answers, layers, (*whole.notes, note), output=whole.output[kept])

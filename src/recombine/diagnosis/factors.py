@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +36,11 @@ class Factor:
     @property
     def ordered(self) -> bool:
         return self.numbers is not None
+
+    def of_rows(self, rows: np.ndarray) -> Factor:
+        """The same factor of some examples."""
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return replace(self, codes=self.codes[rows], at=self.at[rows], numbers=numbers)
 
 
 def read_factors(labels: Any, names: Sequence[str] | None = None) -> tuple[Factor, ...]:

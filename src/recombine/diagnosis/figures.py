@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 
 from recombine import plots
 from recombine.diagnosis.diagnosis import Diagnosis
-from recombine.diagnosis.layers import Layer, on_new
-from recombine.measures.similarity import and_kernel, near, or_kernel, same
+from recombine.diagnosis.kernels import Kernels
+from recombine.diagnosis.layers import Layer
+from recombine.diagnosis.probes import on_new
 
 INK = "#010203"
 """Replaced by the page's colour of ink."""
@@ -139,9 +140,10 @@ def layer_curves(d: Diagnosis) -> Figure | None:
     joined = x[:-1] if shown[-1] is d.target else x  # the target is no layer: its point stands alone
     for i, (axis, name) in enumerate(zip(axes, names, strict=True)):
         colour = COLOURS[i % len(COLOURS)]
-        whole = np.array([layer.decodability[name] for layer in shown])
+        nothing = (np.nan, np.nan, np.nan)  # a factor that does not vary over new combinations
+        whole = np.array([layer.decodability.get(name, nothing) for layer in shown])
         real = np.clip(whole, LOWEST, 1)
-        control = np.clip([layer.shuffled[name] for layer in shown], LOWEST, 1)
+        control = np.clip([layer.shuffled.get(name, np.nan) for layer in shown], LOWEST, 1)
         axis.fill_between(x[joined], real[joined, 1], real[joined, 2], color=colour, alpha=0.22, linewidth=0)
         axis.plot(x[joined], real[joined, 0], color=colour, linewidth=1.4)
         axis.vlines(x[len(joined) :], real[len(joined) :, 1], real[len(joined) :, 2], color=colour, alpha=0.4)
@@ -164,23 +166,25 @@ def _layer_ticks(axis: Axes, shown: list) -> None:
 
 
 def shape_curves(d: Diagnosis) -> Figure | None:
-    """Additive share, factorisation and depth of the volume by layer; dashed is the control or the even surface."""
-    wanted = (
-        ("additive share", "additive_share", "additive_shuffled"),
-        ("factorisation", "factorisation", None),
-        ("log10 volume, new - seen", "hole_depth", None),
-        ("agreement with AND", "and_agreement", "shuffled_agreement"),
-        ("agreement with OR", "or_agreement", "shuffled_agreement"),
-    )
-    there = [w for w in wanted if any(getattr(layer, w[1]) is not None for layer in d.layers)]
+    """Additive share, factorisation, depth of the volume and agreements by layer, with intervals; dashed: controls."""
+    wanted = {
+        "additive_share": "additive share",
+        "factorisation": "factorisation",
+        "hole_depth": "log10 volume, new - seen",
+        "and_agreement": "agreement with AND",
+        "or_agreement": "agreement with OR",
+    }
+    there = {name: title for name, title in wanted.items() if any(getattr(y, name) is not None for y in d.layers)}
     if not there:
         return None
     figure, axes = _panels(len(there), 2.7, 2.2)
-    for axis, (title, name, control) in zip(axes, there, strict=True):
+    for axis, (name, title) in zip(axes, there.items(), strict=True):
         shown = [layer for layer in d.layers if getattr(layer, name) is not None]
+        bands = np.array([layer.intervals.get(name, (np.nan,) * 3) for layer in shown], float)
+        bands[~np.isfinite(bands)] = np.nan
+        axis.fill_between(range(len(shown)), bands[:, 1], bands[:, 2], color=COLOURS[2], alpha=0.22, linewidth=0)
         axis.plot([getattr(layer, name) for layer in shown], "o-", color=COLOURS[2], markersize=4, linewidth=1.4)
-        even = [0.0 if control is None else getattr(layer, control) for layer in shown]
-        axis.plot(even, color=NONE, linestyle="--", linewidth=1.2)
+        axis.plot([layer.controls.get(name, np.nan) for layer in shown], color=NONE, linestyle="--", linewidth=1.2)
         axis.set_title(title)
         _layer_ticks(axis, shown)
     return figure
@@ -192,10 +196,10 @@ def kernels(d: Diagnosis) -> Figure | None:
     if not shown:
         return None
     chosen = [shown[i] for i in dict.fromkeys((0, len(shown) // 2, len(shown) - 1))]
-    z, match = d.evidence.combinations, near(1.0) if d.evidence.ordered.all() else same
-    rows = np.unique(np.linspace(0, len(z) - 1, len(np.asarray(chosen[0].kernel))).astype(int))
+    both = Kernels(d.evidence)
+    rows = both.rows
     pictures = {layer.name: layer.kernel for layer in chosen}
-    pictures |= {"AND": and_kernel(z[rows], z[rows], match), "OR": or_kernel(z[rows], z[rows], match)}
+    pictures |= {name.upper(): kernel for name, kernel in both.pure.items()}
     figure, axes = _panels(len(pictures), 2.3, 2.2)
     order = np.argsort(~d.evidence.seen[rows], kind="stable")
     for axis, (name, matrix) in zip(axes, pictures.items(), strict=True):

@@ -16,7 +16,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from recombine.core import Record, UserError
-from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.evidence import Evidence, gather
+from recombine.diagnosis.reading import as_array
 
 ALIASES = {
     "factors": ("factors", "z", "labels"),
@@ -44,7 +45,7 @@ def from_arrays(given: Any, *, layers: Sequence[str] | None = None, **more: Any)
     found = dict(arrays.get("acts") or {}) if isinstance(arrays.get("acts"), Mapping) else {}
     found |= {k.split("/", 1)[1]: v for k, v in arrays.items() if k.startswith(_LAYERS)}
     kept = {name: found[name] for name in choose_layers(list(found), layers)}
-    if said["inputs"] is not None and as_array(said["inputs"], "inputs").dtype.kind in "fiub":
+    if said["inputs"] is not None and as_array(said["inputs"][:1], "inputs").dtype.kind in "fiub":
         kept = {"input": said["inputs"], **kept}
     names = None if said["names"] is None else [str(n) for n in as_array(said["names"], "names")]
     return gather(said["factors"], said["trained"], said["targets"], said["outputs"], kept, names=names)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.evidence import Evidence, Sample, assembled, sampling
 from recombine.diagnosis.from_arrays import choose_layers
 from recombine.diagnosis.layers import WIDE, projected, projection_note
+from recombine.diagnosis.reading import as_array
 
 _ONLY_ENDS = (
     "only input and output are recorded, since the model returns an answer alone; to see its layers, return"
@@ -36,27 +37,25 @@ def from_jax(
     output: str | int | None = None,
     batch: int = 256,
 ) -> Evidence:
-    """Ask the model every example, some at a time, and keep answers and layers as NumPy arrays."""
+    """Ask the model the examples that are measured, some at a time; keep answers and layers as NumPy arrays."""
     import jax
     import jax.numpy as jnp
 
-    from recombine.diagnosis.factors import read_factors
-
-    values = _numeric(factors, names)
+    sample = sampling(factors, trained, targets, names)
+    values = _numeric(sample)
     encode = data if callable(data) else None
     if encode is not None and values is None:
         raise UserError("data as a function of the factors needs factors that are numbers")
-    x = np.asarray(values if encode is not None else as_array(data, "inputs"))
-    if len(x) != len(read_factors(factors, names)[0].codes):
-        raise UserError(f"inputs have {len(x)} examples, but the factors have other lengths")
+    x = np.asarray(values if encode is not None else as_array(sample.take(data, "inputs"), "inputs"))
     ask = _asked(_quiet(model), encode, output)
     kept = choose_layers(_order(ask, x[0]), layers)
     one = jax.eval_shape(ask, jax.ShapeDtypeStruct(x.shape[1:], jnp.asarray(x[:1]).dtype))
-    notes = [projection_note(n, one[1][n].size) for n in kept if one[1][n].size > WIDE]
-    notes += [] if one[1] else [_ONLY_ENDS]
+    wide = {n: one[1][n].size for n in kept if one[1][n].size > WIDE}
+    told = sample.take(targets, "targets")
     outputs, acts = _answers(ask, x, kept, batch)
     inputs = {"input": _inputs(encode, x, batch)} if encode is not None or x.dtype.kind in "fiub" else {}
-    found = gather(factors, trained, targets, outputs, {**inputs, **acts}, names=names, notes=notes)
+    notes = [projection_note(name, units) for name, units in wide.items()] + ([] if one[1] else [_ONLY_ENDS])
+    found = assembled(sample, told, outputs, {**inputs, **acts}, notes=notes, units=wide)
     if encode is None and not (values is not None and x.shape == values.shape and np.allclose(x, values)):
         return found
     return _with_geometry(found, ask, encode, values, kept)
@@ -86,6 +85,8 @@ def _asked(
     def ask(x: Any) -> tuple[Any, dict[str, Any]]:
         got = model(encode(x) if encode is not None else x)
         if isinstance(got, tuple) and len(got) == 2 and isinstance(got[1], Mapping):
+            if output not in (None, 0):
+                raise UserError(f"the model returns y and its layers, so there is no output {output!r} to choose")
             return got[0], dict(got[1])
         if isinstance(got, Mapping):
             if output is not None and output not in got:
@@ -97,6 +98,8 @@ def _asked(
             if not 0 <= place < len(got):
                 raise UserError(f"the model returns {len(got)} things: choose output= from 0 to {len(got) - 1}")
             return got[place], {}
+        if output is not None and hasattr(got, "dtype"):
+            raise UserError(f"the model returns one array, so there is no output {output!r} to choose: leave it out")
         return got, {}
 
     return ask
@@ -157,7 +160,7 @@ def _answers(ask: Callable, x: np.ndarray, kept: Sequence[str], batch: int) -> t
         for name in kept:
             flat = as_array(acts[name], name).reshape(len(y), -1)
             layers[name].append(projected(flat) if flat.shape[1] > WIDE else flat)
-    return np.concatenate(outputs), {name: np.concatenate(parts) for name, parts in layers.items()}
+    return np.concatenate(outputs), {name: np.concatenate(layers.pop(name)) for name in kept}
 
 
 def _inputs(encode: Callable | None, x: np.ndarray, batch: int) -> np.ndarray:
@@ -169,14 +172,11 @@ def _inputs(encode: Callable | None, x: np.ndarray, batch: int) -> np.ndarray:
     return np.concatenate([np.asarray(many(x[i : i + batch])) for i in range(0, len(x), batch)])
 
 
-def _numeric(factors: Any, names: Sequence[str] | None) -> np.ndarray | None:
+def _numeric(sample: Sample) -> np.ndarray | None:
     """The factors as numbers (examples, factors), or none if one is not."""
-    from recombine.diagnosis.factors import read_factors
-
-    read = read_factors(factors, names)
-    if any(f.numbers is None for f in read):
+    if any(f.numbers is None for f in sample.factors):
         return None
-    return np.stack([np.asarray(f.numbers) for f in read], axis=1).astype(np.float32)
+    return np.stack([np.asarray(f.numbers) for f in sample.factors], axis=1).astype(np.float32)
 
 
 def _with_geometry(
@@ -187,7 +187,7 @@ def _with_geometry(
 
     import jax
 
-    if values is None or len(values) != len(found.of) or len(found.combinations) > _POINTS:
+    if values is None or len(found.combinations) > _POINTS:
         return found
     points = values[np.unique(found.of, return_index=True)[1]]
 
@@ -202,6 +202,6 @@ def _with_geometry(
     with jax.default_matmul_precision("highest"):
         try:
             exact = jax.device_get(jax.jit(lambda z: jax.lax.map(metric, z, batch_size=16))(points))
-        except TypeError:  # a code that takes whole numbers only has no derivative
+        except (TypeError, ValueError, NotImplementedError):  # a code of whole numbers, or a call out of JAX
             return found
     return replace(found, geometry={name: np.asarray(g, float) for name, g in exact.items()})

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recombine.core import UserError
-from recombine.diagnosis.evidence import Evidence, as_array, gather
+from recombine.diagnosis.evidence import Evidence, Sample, assembled, sampling
 from recombine.diagnosis.from_arrays import choose_layers
 from recombine.diagnosis.layers import WIDE, projected, projection_note
+from recombine.diagnosis.reading import as_array
+from recombine.diagnosis.untouched import own_train, untouched
 
 MOST_LAYERS = 16
 """Layers that are recorded unless some are named."""
@@ -36,34 +39,56 @@ def from_torch(
     output: str | int | None = None,
     batch: int = 256,
 ) -> Evidence:
-    """Ask the module every example in evaluation mode, without gradients, on its own device."""
+    """Ask the module the examples that are measured in evaluation mode, without gradients, on its own device."""
     there = [name for name, _ in model.named_modules() if name]
     kept = choose_layers(there, layers) if layers is not None else _leaves(model)
-    n = _length(data)
-    outputs: list[np.ndarray] = []
-    acts: dict[str, list[np.ndarray]] = {name: [] for name in kept}
-    notes: list[str] = []
-    called: list[str] = []
+    sample = sampling(factors, trained, targets, names)
+    if _length(data) != sample.given:
+        raise UserError(f"inputs have {_length(data)} examples, but the factors have {sample.given}")
+    told = sample.take(targets, "targets")
+    heard = _heard(model, data, kept, sample, output=output, batch=batch)
+    inputs = {"input": sample.take(data, "inputs")} if not isinstance(data, Mapping | tuple | list) else {}
+    inputs = {k: v for k, v in inputs.items() if as_array(v[:1], "inputs").dtype.kind == "f"}
+    return assembled(sample, told, heard.outputs, {**inputs, **heard.layers}, notes=heard.notes, units=heard.units)
+
+
+@dataclass
+class Heard:
+    """What a module answered, what its layers gave, how many units those that were projected have, and notes."""
+
+    outputs: Any
+    layers: dict[str, Any]
+    units: dict[str, int]
+    notes: list[str]
+
+
+def _heard(
+    model: Any, data: Any, kept: Sequence[str], sample: Sample, *, output: str | int | None, batch: int
+) -> Heard:
+    """Ask some examples at a time, and keep what the hooks see."""
+    n = len(sample.trained)
+    heard, called = Heard([], {name: [] for name in kept}, {}, []), []
     with untouched(model), hooked(model, kept) as seen:
         for start in range(0, n, batch):
             rows = slice(start, min(start + batch, n))
-            given = _moved(data, rows, model)
+            given = _moved(data, rows if sample.rows is None else sample.rows[rows], model)
             picked, said = pick_output(_called(model, given), output)
-            outputs.append(as_array(picked, "outputs"))
+            heard.outputs.append(as_array(picked, "outputs"))
             called = called or [*seen]
-            _keep(acts, seen, rows.stop - rows.start, notes)
+            _keep(heard, seen, rows.stop - rows.start)
             if not start:
                 again = as_array(pick_output(_called(model, given), output)[0], "outputs")
-                notes += [] if np.array_equal(again, outputs[0]) else [_RESTLESS]
-            if said and said not in notes:
-                notes.append(said)
-    acts = {name: acts[name] for name in called if name in acts}  # registration order need not be depth
-    whole = {name: np.concatenate(parts) for name, parts in acts.items() if sum(map(len, parts)) == n}
-    if missing := [name for name in kept if name not in whole and not any(repr(name) in note for note in notes)]:
-        notes.append(f"layers that the model did not use are left out: {', '.join(missing)}")
-    inputs = {"input": as_array(data, "inputs")} if not isinstance(data, Mapping | tuple | list) else {}
-    inputs = {k: v for k, v in inputs.items() if v.dtype.kind == "f"}
-    return gather(factors, trained, targets, np.concatenate(outputs), {**inputs, **whole}, names=names, notes=notes)
+                heard.notes += [] if np.array_equal(again, heard.outputs[0]) else [_RESTLESS]
+            heard.notes += [said] if said and said not in heard.notes else []
+    heard.outputs = np.concatenate(heard.outputs)
+    full = [name for name in called if sum(map(len, heard.layers[name])) == n]  # registration order need not be depth
+    heard.layers = {name: np.concatenate(heard.layers.pop(name)) for name in full}  # parts of one go before the next
+    missing = [k for k in kept if k not in heard.layers and not any(repr(k) in note for note in heard.notes)]
+    if missing:
+        heard.notes.append(f"layers that the model did not use are left out: {', '.join(missing)}")
+    if own := own_train(model):
+        heard.notes.append(f"training flags were set directly: the train() of {', '.join(own)} was not called")
+    return heard
 
 
 def list_layers(model: Any, data: Any = None) -> list[tuple[str, str, str]]:
@@ -73,54 +98,37 @@ def list_layers(model: Any, data: Any = None) -> list[tuple[str, str, str]]:
         return rows
     with untouched(model), hooked(model, [name for name, _, _ in rows]) as seen:
         _called(model, _moved(data, slice(0, 2), model))
-    shapes = {name: str(tuple(t.shape[1:])) for name, t in seen.items()}
+    shapes = {name: str(tuple(calls[-1].shape[1:])) for name, calls in seen.items()}
     return [(name, kind, shapes.get(name, "not used")) for name, kind, _ in rows]
 
 
 @contextmanager
-def untouched(model: Any) -> Iterator[None]:
-    """Evaluation mode without gradients; then training flags, buffers and random states as they were."""
-    import torch
-
-    flags = [(module, module.training) for module in model.modules()]
-    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
-    state = torch.random.get_rng_state()
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    try:
-        model.eval()
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in flags:
-            module.training = training
-        with torch.no_grad():
-            for buffer, before in buffers:
-                if not torch.equal(buffer, before):
-                    buffer.copy_(before)
-        torch.random.set_rng_state(state)
-        if cuda:
-            torch.cuda.set_rng_state_all(cuda)
-
-
-@contextmanager
-def hooked(model: Any, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """What the named layers gave when they were last called, for as long as it lasts."""
+def hooked(model: Any, names: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+    """What the named layers gave at each call, the last one kept and None for the others, for as long as it lasts."""
     modules, seen, handles = dict(model.named_modules()), {}, []
 
     def keep(name: str) -> Any:
         def hook(module: Any, given: Any, got: Any) -> None:
             tensor = first_tensor(got)
             if tensor is not None:
-                seen[name] = tensor
+                seen[name] = [None] * len(seen.get(name, ())) + [tensor.clone()]  # the next may write into it
 
         return hook
 
     try:
-        handles = [modules[name].register_forward_hook(keep(name)) for name in names]
+        for name in names:
+            handles.append(_hook(modules[name], keep(name)))
         yield seen
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _hook(module: Any, keep: Any) -> Any:
+    try:
+        return module.register_forward_hook(keep)
+    except RuntimeError as error:
+        raise UserError("a scripted module lets nobody see its layers: give layers=[]") from error
 
 
 def first_tensor(got: Any) -> Any:
@@ -138,7 +146,9 @@ def first_tensor(got: Any) -> Any:
 def pick_output(got: Any, output: str | int | None) -> tuple[Any, str]:
     """The model's answer, and which one was taken where it gave several."""
     if hasattr(got, "detach"):
-        return got, "" if output is None else f"the model gives one tensor: output={output!r} chooses nothing"
+        if output is not None:
+            raise UserError(f"the model returns one tensor, so there is no output {output!r} to choose: leave it out")
+        return got, ""
     if isinstance(got, Mapping):
         names = [str(k) for k, v in got.items() if hasattr(v, "detach")]
         name = output if output is not None else next((k for k in ("logits", "last_hidden_state") if k in names), None)
@@ -147,7 +157,9 @@ def pick_output(got: Any, output: str | int | None) -> tuple[Any, str]:
             raise UserError(f"the model's output has no {name!r}: choose output= from {', '.join(names)}")
         return got[name], f"of the outputs {', '.join(names)}, {name!r} was taken (output= chooses)"
     if isinstance(got, tuple | list):
-        place = output if isinstance(output, int) else 0
+        if isinstance(output, str):
+            raise UserError(f"the model returns {len(got)} things without names: choose output= by number, from 0")
+        place = output if output is not None else 0
         if not 0 <= place < len(got) or first_tensor(got[place]) is None:
             raise UserError(f"the model returns {len(got)} things, and number {place} is no tensor: choose output=")
         return first_tensor(got[place]), f"of {len(got)} outputs, number {place} was taken (output= chooses)"
@@ -171,7 +183,7 @@ def _length(data: Any) -> int:
     return len(parts[0])
 
 
-def _moved(data: Any, rows: slice, model: Any) -> Any:
+def _moved(data: Any, rows: slice | np.ndarray, model: Any) -> Any:
     """Some examples, as tensors where the model is; numbers in the model's own precision."""
     import torch
 
@@ -196,18 +208,21 @@ def _called(model: Any, given: Any) -> Any:
         raise UserError(f"the model cannot take these data: it raised {type(error).__name__}: {said}") from error
 
 
-def _keep(acts: dict[str, list[np.ndarray]], seen: dict[str, Any], rows: int, notes: list[str]) -> None:
+def _keep(heard: Heard, seen: dict[str, list[Any]], rows: int) -> None:
     """Move what the hooks saw to NumPy; a layer whose first axis does not count examples is left out."""
-    for name, tensor in seen.items():
+    notes = []
+    for name, (*before, tensor) in seen.items():
         if not tensor.ndim or len(tensor) != rows:
-            note = f"the layer {name!r} gives {tuple(tensor.shape)} for {rows} examples: it is left out"
-            if not any(repr(name) in n for n in notes):
-                notes.append(note)
+            if not any(repr(name) in n for n in heard.notes):
+                notes.append(f"the layer {name!r} gives {tuple(tensor.shape)} for {rows} examples: it is left out")
             continue
+        if before:
+            notes.append(f"the layer {name!r} is called {len(before) + 1} times for one answer: the last is measured")
         flat = as_array(tensor, name).reshape(rows, -1)
         if flat.shape[1] > WIDE:
-            if (note := projection_note(name, flat.shape[1])) not in notes:
-                notes.append(note)
+            heard.units[name] = flat.shape[1]
+            notes.append(projection_note(name, flat.shape[1]))
             flat = projected(flat)
-        acts[name].append(flat)
+        heard.layers[name].append(flat)
+    heard.notes += [note for note in notes if note not in heard.notes]
     seen.clear()

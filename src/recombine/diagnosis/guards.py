@@ -104,11 +104,10 @@ def same_everywhere(b: Behaviour) -> bool:
 def additive(b: Behaviour, room: float) -> bool:
     """Is the target a sum of its parts, by the targets alone: the sum of seen parts misses little but their noise?
 
-    Noise is the spread of targets within a combination; with one example each, the model's error on seen combinations.
+    Noise is the spread of targets within a combination. With one example each it is not known and counts as none: the
+    model's own error cannot stand for it, since a model that only adds up errs by what it misses.
     """
-    known = noise(b)
-    floor = float(b.errors[b.seen].mean()) if known is None else known
-    return float(b.references[SUM][b.new].mean()) - floor < room * b.variance
+    return float(b.references[SUM][b.new].mean()) - (noise(b) or 0.0) < room * b.variance
 
 
 def noise(b: Behaviour) -> float | None:

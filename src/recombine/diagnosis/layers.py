@@ -6,35 +6,34 @@ None of it decides the verdict: no measure of hidden layers was found to predict
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from recombine.diagnosis.evidence import Evidence, as_array, sampled
-from recombine.measures import ridge
-from recombine.measures.additive import additive_share_of_rows
-from recombine.measures.anova import ratio
-from recombine.measures.gap import Interval, gap
-from recombine.measures.geometry import factorisation_from_zero, hole_depth, log_volume, neighbour_differences
-from recombine.measures.schmidt import grouped_schmidt_values
-from recombine.measures.similarity import agreement, and_kernel, cosine_matrix, near, or_kernel, same
-from recombine.measures.spectrum import effective_rank
+from recombine.diagnosis import shapes
+from recombine.diagnosis.evidence import Evidence
+from recombine.diagnosis.kernels import Kernels
+from recombine.diagnosis.probes import decodability
+from recombine.diagnosis.reading import as_array
+from recombine.measures.gap import Interval
 
-PER_UNIT = 4
-"""Examples per unit that a probe needs."""
 WIDE, DIRECTIONS = 2048, 512
 """A layer with more units than the first is projected on so many random directions."""
-SHUFFLES = 5
-_CELLS = 900
-_NUMBERS = 2**25
+_AT_ONCE = 2**26
+_STILL = 1e-6
+"""A layer whose combinations differ by less than this share of its largest number does not vary."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """The measures of one layer; None where the data do not allow one, and `silent` says why."""
+    """The measures of one layer; None where the data do not allow one, and `silent` says why.
+
+    `intervals` and `controls` have the names of the measures, `schmidt/FACTOR` for ranks. `if_and` and `if_or` are
+    what a layer that is AND, or as near to OR as can be, reads on the same combinations. `how` are the derivatives.
+    """
 
     name: str
     units: int
@@ -42,18 +41,29 @@ class Layer:
     shuffled: dict[str, float] = field(default_factory=dict)
     few: bool = False
     additive_share: float | None = None
-    additive_shuffled: float | None = None
     factorisation: float | None = None
     log_volume: float | None = None
     hole_depth: float | None = None
-    exact: bool = False
+    how: str | None = None
     and_agreement: float | None = None
     or_agreement: float | None = None
-    shuffled_agreement: float | None = None
     schmidt: dict[str, float] = field(default_factory=dict)
     spectrum: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    intervals: dict[str, Interval] = field(default_factory=dict)
+    controls: dict[str, float] = field(default_factory=dict)
+    if_and: dict[str, float] = field(default_factory=dict)
+    if_or: dict[str, float] = field(default_factory=dict)
     kernel: np.ndarray | None = None
     silent: tuple[str, ...] = ()
+
+    def said(self, measure: str) -> str:
+        """A number with half its interval, and its control in brackets."""
+        value = self.schmidt.get(measure.removeprefix("schmidt/")) if "/" in measure else getattr(self, measure)
+        if value is None or not np.isfinite(value):
+            return "–"
+        interval, control = self.intervals.get(measure), self.controls.get(measure)
+        half = "" if interval is None or not np.isfinite(interval.high) else f" ± {interval.high - value:.2f}"
+        return f"{value:.2f}{half}" + ("" if control is None else f" ({control:.2f})")
 
 
 class Clock:
@@ -72,45 +82,49 @@ class Clock:
 def measured(e: Evidence, clock: Clock, notes: list[str]) -> list[Layer]:
     """All layers, in the model's order, and the output last."""
     given = {**e.layers, "output": e.answers.given if e.output is None else e.output}
+    kernels = None if e.continuous else Kernels(e)
     found = []
     for name, values in given.items():
         with clock("reading"):
-            acts = _flat(name, values, notes)
+            acts, units = _flat(name, values, notes)
         if acts is not None:
-            found.append(_layer(e, name, acts, clock))
+            found.append(replace(_layer(e, name, acts, kernels, clock), units=e.units.get(name, units)))
     return found
 
 
 def of_target(e: Evidence, clock: Clock) -> Layer:
     """What a probe reads off the targets themselves: what any right answer would allow."""
+    silent: list[str] = []
     with clock("decodability"):
-        acts, silent = _flat("target", e.answers.truth, []), []
-        said = {} if acts is None else _decodability(e, "target", acts, acts, silent)
-    return Layer("target", e.answers.truth.shape[1], silent=tuple(silent), **said)
+        acts, units = _flat("target", e.answers.truth, [])
+        said = {} if acts is None else decodability(e, acts, silent)
+    return Layer("target", units, silent=tuple(silent), **said)
 
 
-def on_new(e: Evidence) -> bool:
-    """Are probes scored on new combinations? If there are none, they are on some of the seen ones."""
-    return bool(e.new.sum() >= 2)
+def _flat(name: str, values: Any, notes: list[str]) -> tuple[np.ndarray | None, int]:
+    """A layer as (examples, units) in single precision, projected where it is very wide; none where it has a NaN.
 
-
-def _flat(name: str, values: Any, notes: list[str]) -> np.ndarray | None:
-    """A layer as (examples, units) in single precision, projected where it is very wide; none where it has a NaN."""
-    acts = as_array(values, f"the layer {name!r}")
-    if acts.dtype.kind not in "fiub":
-        notes.append(f"the layer {name!r} has values of type {acts.dtype}, not numbers: it is left out")
-        return None
-    flat = acts.reshape(len(acts), -1)
-    if flat.shape[1] > WIDE:
-        notes.append(projection_note(name, flat.shape[1]))
-        flat = projected(flat)
+    And how many units it has. A wide one is read some examples at a time.
+    """
+    shaped = values if hasattr(values, "shape") else as_array(values, f"the layer {name!r}")
+    units = int(np.prod(shaped.shape[1:], dtype=int))
+    kind = as_array(shaped[:1], f"the layer {name!r}").dtype
+    if kind.kind not in "fiub":
+        notes.append(f"the layer {name!r} has values of type {kind}, not numbers: it is left out")
+        return None, units
+    some = max(1, _AT_ONCE // max(1, units)) if units > WIDE else len(shaped)
+    blocks = [as_array(shaped[i : i + some], name).reshape(-1, units) for i in range(0, len(shaped), some)]
     with np.errstate(over="ignore"):  # what single precision cannot hold is counted below
+        if units > WIDE:
+            notes.append(projection_note(name, units))
+            blocks = [projected(block) for block in blocks]
+        flat = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
         flat = flat.astype(np.float32, copy=False)
     bad = int(np.sum(~np.isfinite(flat).all(axis=1)))
     if bad:
         notes.append(f"the layer {name!r} has a NaN or an infinity in {bad} of {len(flat)} examples: it is left out")
-        return None
-    return flat
+        return None, units
+    return flat, units
 
 
 def projection_note(name: str, units: int) -> str:
@@ -128,118 +142,46 @@ def projected(flat: np.ndarray) -> np.ndarray:
     return out / np.sqrt(np.float32(DIRECTIONS))
 
 
-def _layer(e: Evidence, name: str, acts: np.ndarray, clock: Clock) -> Layer:
-    said: dict[str, Any] = {}
+def _layer(e: Evidence, name: str, acts: np.ndarray, kernels: Kernels | None, clock: Clock) -> Layer:
+    """All measures of one layer; what does not vary has a probe alone."""
     silent: list[str] = []
-    steps: tuple[tuple[str, Callable[..., dict[str, Any]]], ...] = (
-        ("decodability", _decodability),
-        ("additive share", _additive),
-        ("geometry", _geometry),
-        ("kernels", _kernels),
-    )
     with clock("reading"):
         means = e.by_combination(acts)
-    for measure, compute in steps:
-        with clock(measure):
-            said |= compute(e, name, acts, means, silent)
-    return Layer(name, acts.shape[1], silent=tuple(silent), **said)
+    with clock("decodability"):
+        said = decodability(e, acts, silent)
+    if np.abs(means - means[:1]).max() <= _STILL * np.abs(means).max():
+        silent.append(f"the layer {name!r} is the same for every combination: it has no shape and no kernel")
+        return Layer(name, acts.shape[1], silent=tuple(silent), **said)
+    told: list[shapes.Told | None] = []
+    with clock("additive share"):
+        told.append(shapes.additive(e, means))
+    with clock("geometry"):
+        told.append(shapes.surface(e, name, acts, means, silent))
+    more: dict[str, Any] = {"intervals": {}, "controls": {}}
+    with clock("kernels"):
+        if kernels is None:
+            silent.append("kernels: with a continuous factor no two examples share a value")
+        else:
+            more |= kernels.told(means, silent)
+            more |= {f"if_{kind}": readings for kind, readings in kernels.readings.items()}
+    for one in (t for t in told if t is not None):
+        said |= one.values
+        more["intervals"] |= one.intervals
+        more["controls"] |= one.controls
+    how = shapes.how(e, name) if told[1] is not None else None
+    return Layer(name, acts.shape[1], silent=tuple(silent), how=how, **said, **more)
 
 
-def _decodability(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent: list[str]) -> dict[str, Any]:
-    """Ridge fitted on seen combinations and scored on new ones (on left-out seen ones, if there are no new ones)."""
-    test = e.new if on_new(e) else e.seen & (np.random.default_rng(1).random(len(e.seen)) < 0.2)
-    fit, score = (e.seen & ~test)[e.of], test[e.of]
-    if fit.sum() < 2 or score.sum() < 2:
-        silent.append("decodability: too few combinations to fit on some and score on others")
-        return {}
-    columns, owners = _labels(e)
-    rng = np.random.default_rng(0)
-    shuffles = [rng.permutation(len(e.combinations)) for _ in range(SHUFFLES)]
-    first = np.unique(e.of, return_index=True)[1]  # one example of each combination has its labels
-    wanted = np.concatenate([columns, *(columns[first[order]][e.of] for order in shuffles)], axis=1)
-    guesses = ridge.ridge_predictions(acts[fit], wanted[fit], acts[score])
-    missed = e_of_rows(e, score, (wanted[score] - guesses) ** 2)[test]
-    spread = e_of_rows(e, score, (wanted[score] - wanted[score].mean(axis=0)) ** 2)[test]
-    few = bool(fit.sum() < PER_UNIT * acts.shape[1])
-    if few:
-        silent.append(f"decodability: {fit.sum()} examples for {acts.shape[1]} units, {PER_UNIT} per unit are needed")
-    size, real, control = columns.shape[1], {}, {}
-    for i, factor in enumerate(e.names):
-        own = np.flatnonzero(owners == i)
-        missed_share = gap(missed[:, own].sum(axis=1), spread[:, own].sum(axis=1), [0.0, 0.0])
-        real[factor] = Interval(1 - missed_share.value, 1 - missed_share.high, 1 - missed_share.low)
-        moved = [own + k * size for k in range(1, SHUFFLES + 1)]
-        control[factor] = float(np.mean([1 - ratio(missed[:, m].sum(), spread[:, m].sum()) for m in moved]))
-    return {"decodability": real, "shuffled": control, "few": few}
-
-
-def e_of_rows(e: Evidence, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Means by combination of values that only some examples have."""
-    whole = np.zeros((len(e.of), values.shape[1]))
-    whole[rows] = values
-    return e.by_combination(whole, rows)
-
-
-def _labels(e: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    """What a probe is to read: numbers as they are, words as one-hot; and which factor each column belongs to."""
-    columns, owners = [], []
-    for i, f in enumerate(e.factors):
-        block = f.numbers[:, None] if f.numbers is not None else (f.codes[:, None] == np.arange(len(f.values)))
-        block = np.asarray(block, float)
-        columns.append((block - block.mean(axis=0)) / np.maximum(block.std(axis=0), 1e-12))
-        owners += [i] * block.shape[1]
-    return np.concatenate(columns, axis=1), np.array(owners)
-
-
-def _additive(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent: list[str]) -> dict[str, Any]:
-    shuffled = np.random.default_rng(0).permutation(len(means))
-    shares = [additive_share_of_rows(rows, e.combinations) for rows in (means, means[shuffled])]
-    return {"additive_share": shares[0], "additive_shuffled": shares[1]}
-
-
-def _geometry(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent: list[str]) -> dict[str, Any]:
-    """Exact derivatives where the door gave them, else differences between neighbours."""
-    if name in e.geometry:
-        g, there, exact = e.geometry[name], np.ones(len(e.combinations), bool), True
-    elif not e.ordered.all() or e.continuous:
-        silent.append("geometry: factors must be whole numbers in order, or the model differentiable in all of them")
-        return {}
+def pure_rows(layers: Sequence[Layer], names: Sequence[str]) -> list[list[str]]:
+    """For the table of layers: what a layer that is AND, and one that is OR, would read."""
+    for layer in layers:
+        if layer.if_and:
+            break
     else:
-        wide = means.size * len(e.factors) > _NUMBERS and means.shape[1] > DIRECTIONS
-        tangents, there = neighbour_differences(projected(means) if wide else means, e.combinations)
-        g, exact = tangents @ tangents.swapaxes(-1, -2), False
-    if there.sum() < 2:
-        silent.append("geometry: no combination has a neighbour along every factor")
-        return {}
-    g = g[there]
-    volumes, held_out, seen = log_volume(g), e.new[there], e.seen[there]
-    depth = hole_depth(volumes, held_out, seen) if held_out.any() and seen.any() else None
-    said = {"factorisation": factorisation_from_zero(g), "log_volume": float(volumes.mean()), "hole_depth": depth}
-    return {**said, "exact": exact}
-
-
-def _kernels(e: Evidence, name: str, acts: np.ndarray, means: np.ndarray, silent: list[str]) -> dict[str, Any]:
-    """Cosines of centred means of new combinations with all others, beside the AND and the OR kernel of the factors."""
-    if e.continuous:
-        silent.append("kernels: with a continuous factor no two examples share a value")
-        return {}
-    rows = sampled(np.arange(len(means)), _CELLS)
-    z, new = e.combinations[rows], e.new[rows]
-    centred = means[rows] - means[rows].mean(axis=0)
-    kernel = cosine_matrix(centred, centred)
-    match = near(1.0) if e.ordered.all() else same
-    block = (new if new.any() else np.ones(len(rows), bool)), None
-    both = [agreement(kernel, reference(z, z, match), *block) for reference in (and_kernel, or_kernel)]
-    order = np.random.default_rng(0).permutation(len(rows))
-    control = agreement(kernel[np.ix_(order, order)], and_kernel(z, z, match), *block)
-    said = {"and_agreement": both[0], "or_agreement": both[1], "shuffled_agreement": control, "kernel": kernel}
-    if len(rows) < len(means) or len(z) != np.prod([len(np.unique(part)) for part in z.T]):
-        silent.append("Schmidt spectrum: every combination of the grid must be there, and at most 900 of them")
-        return said
-    values = {name: grouped_schmidt_values(kernel, z, i) for i, name in enumerate(e.names)}
-    ranks = {name: float(effective_rank(v)) for name, v in values.items()}
-    return {
-        **said,
-        "schmidt": ranks,
-        "spectrum": {n: tuple((v / v[0]).tolist()[:8]) for n, v in values.items() if v[0]},
-    }
+        return []
+    rows = []
+    for word, reads in (("AND itself", layer.if_and), ("OR itself", layer.if_or)):
+        cells = [f"{reads[key]:.2f}" if key in reads else "–" for key in ("and_agreement", "or_agreement")]
+        ranks = "; ".join(f"{v:.2f}" for key, v in reads.items() if key.startswith("schmidt/")) or "–"
+        rows.append([word, "–", *["–"] * len(names), "–", "–", "–", *cells, ranks])
+    return rows

@@ -13,8 +13,9 @@ import numpy as np
 from recombine.core import UserError
 from recombine.diagnosis import figures
 from recombine.diagnosis.diagnosis import Diagnosis, plain
-from recombine.diagnosis.layers import PER_UNIT, Layer, on_new
-from recombine.diagnosis.rules import CANNOT_TELL, COMPOSES, MEMORIZES, PARTLY
+from recombine.diagnosis.layers import Layer, pure_rows
+from recombine.diagnosis.probes import PER_UNIT, on_new
+from recombine.diagnosis.ruling import CANNOT_TELL, COMPOSES, MEMORIZES, PARTLY
 from recombine.diagnosis.several import named_apart, over_models
 from recombine.diagnosis.summary import advice, lost
 from recombine.measures.gap import Interval
@@ -126,8 +127,7 @@ def _inside(d: Diagnosis) -> str:
     if len(d.layers) < 2:
         return "<h2>Inside</h2><p>No layers were given: only answers could be measured.</p>"
     silent = list(dict.fromkeys(said for layer in d.layers for said in layer.silent))
-    exact = any(layer.exact for layer in d.layers)
-    how = "exact derivatives" if exact else "differences between neighbouring combinations"
+    how = next((layer.how for layer in d.layers if layer.how), "combination means")
     return "".join(
         [
             "<h2>Inside, layer by layer</h2><p class='faint'>These describe the model. They do not decide: no"
@@ -138,7 +138,8 @@ def _inside(d: Diagnosis) -> str:
             ),
             _figure(
                 figures.drawn(lambda: figures.shape_curves(d)),
-                f"Shape of each layer over the combinations, by {how}; dashed: combinations shuffled, or zero.",
+                f"Shape of each layer over the combinations, by {how};"
+                " band: 95 % interval over combinations; dashed: combinations shuffled.",
             ),
             _figure(
                 figures.drawn(lambda: figures.kernels(d)),
@@ -167,8 +168,8 @@ def _probe_caption(d: Diagnosis) -> str:
         more += f" The first {figures.MOST_PANELS} of {len(d.evidence.names)} factors are drawn; numbers.json has all."
     return (
         f"How well a linear probe, fitted on seen combinations, {where}; band: 95 % interval over combinations; dashed:"
-        f" shuffled labels; hollow: fewer than {PER_UNIT} examples per unit. The last point is the target itself: what"
-        f" a right answer lets be read.{more}"
+        f" shuffled labels; hollow: fewer than {PER_UNIT} combinations per unit. The last point is the target itself:"
+        f" what a right answer lets be read.{more}"
     )
 
 
@@ -189,16 +190,14 @@ def _layer_table(layers: Iterable[Layer], names: Sequence[str]) -> str:
             layer.name,
             str(layer.units),
             *(f"{layer.decodability[n].value:.2f}{'*' * layer.few}" if n in layer.decodability else "–" for n in names),
-            *(
-                "–" if v is None else f"{v:.2f}"
-                for v in (layer.additive_share, layer.factorisation, layer.hole_depth, layer.and_agreement)
-            ),
-            "–" if layer.or_agreement is None else f"{layer.or_agreement:.2f}",
-            ", ".join(f"{v:.1f}" for v in layer.schmidt.values()) or "–",
+            *map(layer.said, ("additive_share", "factorisation", "hole_depth", "and_agreement", "or_agreement")),
+            "; ".join(layer.said(f"schmidt/{n}") for n in layer.schmidt) or "–",
         ]
         for layer in layers
     ]
-    return _table(head, rows) + f"<p class='faint'>* fewer than {PER_UNIT} examples per unit: do not trust it.</p>"
+    few = f"* fewer than {PER_UNIT} combinations per unit: do not trust it."
+    told = "± is half a 95 % interval over combinations; in brackets, the same with combinations shuffled."
+    return _table(head, [*rows, *pure_rows(list(layers), names)]) + f"<p class='faint'>{told} {few}</p>"
 
 
 def _readings(d: Diagnosis) -> str:
@@ -212,7 +211,8 @@ def _readings(d: Diagnosis) -> str:
     ]
     said = (
         f"Superposition: the model's own answers to seen combinations that share a part explain {_share(t.r2_parts)} of"
-        f" its answers to new ones; parts of others {_share(t.r2_shuffled)}, the truth {_share(t.r2_truth)}."
+        f" its answers to new ones (R² {_interval(t.r2_interval)}); parts of others {_share(t.r2_shuffled)}, the truth"
+        f" {_share(t.r2_truth)}."
         f" Copies of the answer to a nearest seen combination: {_share(t.near_copies)} (of the truth:"
         f" {_share(t.true_copies)})."
     )

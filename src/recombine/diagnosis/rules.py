@@ -6,46 +6,35 @@ A verdict is one of four words. It rests on answers to new combinations alone: n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import combinations as choose
+from dataclasses import replace
 
-import numpy as np
-
-from recombine.diagnosis import guards
-from recombine.diagnosis.behaviour import LOCAL, MEMORIES, SMOOTH, SUM, Behaviour
-from recombine.diagnosis.collecting import packed
+from recombine.diagnosis import guards, partly
+from recombine.diagnosis.behaviour import LOCAL, SMOOTH, SUM, Behaviour
+from recombine.diagnosis.ruling import (
+    CANNOT_TELL,
+    COMPOSES,
+    FAILED,
+    FEWEST,
+    FITTED,
+    LEAST_ROOM,
+    MANY,
+    MEMORIZES,
+    NOTICED,
+    PARTLY,
+    ROOM,
+    SOLVED,
+    Ruling,
+    fails,
+    solves,
+    verdict_on,
+)
 from recombine.diagnosis.tells import Tells, tells
 from recombine.diagnosis.words import extra_error, percent
-from recombine.measures.gap import Interval, share_interval
-
-COMPOSES, MEMORIZES, PARTLY, CANNOT_TELL = "composes", "memorizes", "partly", "cannot tell"
-SOLVED, FAILED = 0.25, 0.75
-"""G below the first is composition, above the second memory, if its interval keeps to that side of one half."""
-MANY, NOTICED = 5.0, 0.01
-"""An error on new combinations so many times that on seen ones is said, if it is so much of a memory's extra error."""
-FEWEST = 5
-"""New combinations that a verdict needs, and each side of a comparison between them."""
-FITTED = 0.5
-"""The least fit on seen combinations."""
-ROOM, LEAST_ROOM = 0.05, 1e-6
-"""How much worse than on seen combinations a memory must be on new ones, as a share of the targets' variance."""
-ALWAYS, ALWAYS_NEARLY = 0.95, 0.85
-"""A factor is kept if it is read off so many answers, from chance (0) to the truth (1); to within a bin: nearly."""
+from recombine.measures.gap import Interval
 
 _UNMARKED = (
     "no example is marked as trained on, so seen and new cannot be told apart: give trained=, one boolean per example"
 )
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """A verdict, the rule that gave it, why in one sentence, and what else must be known to read it rightly."""
-
-    verdict: str
-    rule: str
-    why: str
-    caveats: tuple[str, ...] = ()
-    factors: tuple[str, ...] = ()  # those that it composes, where it does so partly
 
 
 def rule(b: Behaviour) -> tuple[Ruling, Tells | None]:
@@ -71,6 +60,8 @@ def _preconditions(b: Behaviour) -> Ruling | None:
         return Ruling(CANNOT_TELL, "new", f"the data have {said}{more}")
     if b.flat:
         return Ruling(CANNOT_TELL, "target", "the target is the same for new combinations as in the mean of seen ones")
+    if guards.same_everywhere(b):
+        return Ruling(CANNOT_TELL, "target", "the target is the same for all new combinations")
     if b.fit < FITTED:
         return Ruling(
             CANNOT_TELL,
@@ -83,26 +74,16 @@ def _preconditions(b: Behaviour) -> Ruling | None:
 
 def _in_order(b: Behaviour, t: Tells) -> Iterator[Ruling | None]:
     yield _composes(b, t)
-    yield _nearby(b)
-    yield _by_pair(b)
+    yield partly.nearby(b)
+    yield partly.by_pair(b)
     yield _copies(b, t)
-    yield _some_factors(b, t)
+    yield partly.some_factors(b, t)
     yield _superposes(b, t)
     yield _adds_up(b)
-    yield _mixture(b)
+    yield partly.mixture(b)
     yield _memorizes(b, t)
     yield _too_easy(b)
     yield _between(b)
-
-
-def solves(g: Interval) -> bool:
-    """Is G small, and its interval below one half?"""
-    return g.value < SOLVED and g.high < 0.5
-
-
-def fails(g: Interval) -> bool:
-    """Is G large, and its interval above one half?"""
-    return g.value > FAILED and g.low > 0.5
 
 
 def _said(b: Behaviour, g: Interval) -> str:
@@ -129,7 +110,7 @@ def _composes(b: Behaviour, t: Tells) -> Ruling | None:
         return word
     if guards.additive(b, ROOM):
         caveats.append("the target is a sum of its parts, so adding up memories of each part would do as well")
-    if wrong := guards.values_where(b, lambda rows, level: _verdict_on(b, rows, level) == MEMORIZES):
+    if wrong := guards.values_where(b, lambda rows, level: verdict_on(b, rows, level) == MEMORIZES):
         return Ruling(PARTLY, "values", f"it composes, but not where {' or '.join(wrong)}")
     if b.irrelevant:
         caveats.append(f"the target does not depend on {' and '.join(b.irrelevant)}: nothing is said about it")
@@ -142,7 +123,8 @@ def _beyond_sum(b: Behaviour) -> Ruling | None:
         return None
     if b.room(b.new, SUM) < ROOM:
         why = "it errs on seen combinations as much as the sum of seen parts does on new ones: how parts interact"
-        return Ruling(CANNOT_TELL, "sum", f"{why} is not learnt well enough to be asked")
+        more = ", or the targets are noisy: several examples of each would tell" if guards.noise(b) is None else ""
+        return Ruling(CANNOT_TELL, "sum", f"{why} is not learnt well enough to be asked{more}")
     added = b.gap(b.new, SUM)
     if solves(added):
         return None
@@ -202,72 +184,11 @@ def _too_easy(b: Behaviour) -> Ruling | None:
     return _easy(f"a memory ({name})")
 
 
-def _verdict_on(b: Behaviour, rows: np.ndarray, level: float) -> str | None:
-    """Whether the model composes or memorizes these combinations, where that can be told."""
-    if rows.sum() < FEWEST or b.room(rows) < ROOM:
-        return None
-    g = b.gap(rows, level=level)
-    return COMPOSES if solves(g) else MEMORIZES if fails(g) else None
-
-
-def _nearby(b: Behaviour) -> Ruling | None:
-    """Right near to the seen region and wrong far from it; every distance is tried, at a level for as many tries."""
-    steps = b.evidence.distance
-    cuts = np.unique(steps[b.new])[:-1]
-    level = 1 - 0.05 / max(1, len(cuts))
-    for cut in cuts:
-        near, far = b.new & (steps <= cut), b.new & (steps > cut)
-        if _verdict_on(b, near, level) == COMPOSES and _verdict_on(b, far, level) == MEMORIZES:
-            why = f"it composes within {cut:g} step{'' if cut == 1 else 's'} of the seen combinations, and not beyond"
-            return Ruling(PARTLY, "near", why)
-    return None
-
-
-def _by_pair(b: Behaviour) -> Ruling | None:
-    """Of three factors and more: right where some pairs of values are new, and wrong where others are."""
-    e = b.evidence
-    if len(e.factors) < 3:
-        return None
-    groups = new_pairs(b)
-    level = 1 - 0.05 / max(1, len(groups))
-    found = {name: _verdict_on(b, rows, level) for name, rows in groups.items()}
-    right, wrong = ([n for n, word in found.items() if word == which] for which in (COMPOSES, MEMORIZES))
-    if right and wrong:
-        why = f"it composes what is new in {' and in '.join(right)}, but not what is new in {' or in '.join(wrong)}"
-        return Ruling(PARTLY, "pairs", why)
-    return None
-
-
-def new_pairs(b: Behaviour) -> dict[str, np.ndarray]:
-    """New combinations by the one pair of factors whose values were never seen together, or "the whole" if all were."""
-    e = b.evidence
-    pairs, sizes = list(choose(range(len(e.factors)), 2)), [len(f.values) for f in e.factors]
-    values = [packed(e.combinations, sizes, pair) for pair in pairs]
-    fresh = [~np.isin(v, v[e.seen]) for v in values]
-    count = np.sum(fresh, axis=0)
-    named = {f"{e.names[a]} x {e.names[c]}": f for (a, c), f in zip(pairs, fresh, strict=True)}
-    groups = {name: b.new & f & (count == 1) for name, f in named.items()}
-    groups["the whole, every pair being seen"] = b.new & (count == 0)
-    return {name: rows for name, rows in groups.items() if rows.any()}
-
-
 def _copies(b: Behaviour, t: Tells) -> Ruling | None:
     if t.near_copies < 0.9 or t.true_copies > 0.25 or b.room(b.new) < ROOM:
         return None
     why = f"{percent(t.near_copies)} of its answers to new combinations are those it gives to the nearest seen ones"
     return Ruling(MEMORIZES, "copies", why)
-
-
-def _some_factors(b: Behaviour, t: Tells) -> Ruling | None:
-    """Some factors are always right on new combinations, and others never."""
-    readable = {name: r.kept for name, r in t.readings.items() if r.readable}
-    enough = ALWAYS_NEARLY if b.evidence.continuous else ALWAYS
-    kept = [name for name, share in readable.items() if share.value >= enough and share.low > 0.5]
-    lost = [name for name, share in readable.items() if share.value < 0.5 and share.high < FAILED]
-    if not kept or len(kept) + len(lost) < len(readable) or not lost:
-        return None
-    why = f"on new combinations its answers are right in {' and '.join(kept)} and wrong in {' and '.join(lost)}"
-    return Ruling(PARTLY, "factors", why, factors=tuple(kept))
 
 
 def _superposes(b: Behaviour, t: Tells) -> Ruling | None:
@@ -295,33 +216,6 @@ def _memorizes(b: Behaviour, t: Tells) -> Ruling | None:
     told = t.copies > 0.5 and t.true_copies < 0.25 and not b.evidence.answers.labels  # every label is a seen one
     more = f"; {percent(t.copies)} of the answers copy a seen one" if told else ""
     return Ruling(MEMORIZES, "gap", f"{_said(b, g)}{more}")
-
-
-def _mixture(b: Behaviour) -> Ruling | None:
-    """Some new combinations are solved, more than a memory solves by luck, and others are not at all."""
-    memory = b.references[b.best(b.new)]
-    floor = b.errors[b.seen].mean()
-    scale = memory[b.new].mean() - floor
-    told = b.new & (memory - floor > 0.5 * scale)
-    if told.sum() < FEWEST or b.room(b.new) < ROOM:
-        return None
-    share = (b.errors[told] - floor) / (memory[told] - floor)
-    solved, failed = (
-        share_interval(np.sum(share < SOLVED), len(share)),
-        share_interval(np.sum(share > FAILED), len(share)),
-    )
-    if solved.low > 0.1 and failed.low > 0.1 and solved.low > _luck(b, told, floor):
-        why = f"it solves {percent(solved.value)} of the new combinations and fails on {percent(failed.value)}"
-        return Ruling(PARTLY, "mixture", why)
-    return None
-
-
-def _luck(b: Behaviour, told: np.ndarray, floor: float) -> float:
-    """The largest share of these combinations that any memory solves, or any fixed label."""
-    best, names = b.references[b.best(b.new)][told] - floor, [n for n in MEMORIES if n in b.references]
-    shares = [float(np.mean((b.references[n][told] - floor) / best < SOLVED)) for n in names]
-    fixed = float(b.truth[told].mean(axis=0).max()) if b.evidence.answers.labels else 0.0
-    return max(*shares, fixed)
 
 
 def _between(b: Behaviour) -> Ruling:

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from recombine.diagnosis.diagnosis import Diagnosis
-from recombine.diagnosis.rules import CANNOT_TELL
+from recombine.diagnosis.ruling import CANNOT_TELL
 from recombine.diagnosis.several import over_models
 from recombine.measures.gap import Interval
 

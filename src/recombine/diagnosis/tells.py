@@ -8,6 +8,7 @@ import numpy as np
 
 from recombine.diagnosis.behaviour import Behaviour
 from recombine.diagnosis.evidence import sampled
+from recombine.diagnosis.jackknife import around, groups_of
 from recombine.measures import identify, recall
 from recombine.measures.gap import Interval, share_interval
 from recombine.measures.memory import derangement
@@ -52,6 +53,7 @@ class Tells:
     r2_truth: float
     r2_shuffled: float
     weights: tuple[float, ...]
+    r2_interval: Interval | None = None
 
     @property
     def superposed(self) -> bool:
@@ -101,8 +103,8 @@ def _copies(b: Behaviour, new: np.ndarray, given: np.ndarray) -> tuple[float, fl
     return float(alike.any(axis=1).mean()), float((alike & nearest).any(axis=1).mean())
 
 
-def _superposition(b: Behaviour, new: np.ndarray) -> tuple[float, float, float, tuple[float, ...]]:
-    """R^2 of the answers by parts, by the truth and by parts of other combinations, and the weights of parts."""
+def _superposition(b: Behaviour, new: np.ndarray) -> tuple[float, float, float, tuple[float, ...], Interval | None]:
+    """R^2 of the answers by parts, by the truth and by parts of other combinations, weights, interval of the first."""
     e, given = b.evidence, b.given
     known = np.flatnonzero(e.seen)
     parts = []
@@ -113,7 +115,21 @@ def _superposition(b: Behaviour, new: np.ndarray) -> tuple[float, float, float, 
         parts.append(found)
     own = identify.explained_by_parts(given[new], np.stack(parts), b.truth[new])
     if len(new) < 2:
-        return own[0], own[1], float("nan"), tuple(own[2].tolist())
+        return own[0], own[1], float("nan"), tuple(own[2].tolist()), None
     other = derangement(len(new), np.random.default_rng(0))
     shuffled = identify.explained_by_parts(given[new], np.stack(parts)[:, other], b.truth[new])
-    return own[0], own[1], shuffled[0], tuple(own[2].tolist())
+    return own[0], own[1], shuffled[0], tuple(own[2].tolist()), _r2_interval(own[0], given[new], np.stack(parts))
+
+
+def _r2_interval(value: float, answers: np.ndarray, parts: np.ndarray) -> Interval | None:
+    """Of R² by parts, leaving out groups of new combinations; means stay those of all."""
+    if not np.isfinite(value):
+        return None
+    groups = groups_of(len(answers))
+    rows = np.concatenate([parts, answers[None]]) - np.concatenate([parts, answers[None]]).mean(axis=1, keepdims=True)
+    sums = np.stack([np.einsum("fnd,gnd->fg", rows[:, groups == k], rows[:, groups == k]) for k in np.unique(groups)])
+    left_out = []
+    for kept in sums.sum(axis=0) - sums:
+        weights = np.linalg.lstsq(kept[:-1, :-1], kept[:-1, -1], rcond=1e-10)[0]
+        left_out.append(weights @ kept[:-1, -1] / max(kept[-1, -1], 1e-300))
+    return around(value, left_out)
