@@ -272,3 +272,10 @@ def test_old_tables_have_r_over_the_target():
     assert found["R"].tolist()[:2] == pytest.approx([0.5, 1.5])
     assert np.isnan(found["R"].iloc[2]), "no designed network says how large the moth is"
     assert found["r_own"].tolist() == [0.5, 0.75, 0.5]
+
+
+def test_scores_that_must_agree_hardly_err():
+    from picture_rule import rates
+
+    assert rates(16, 0.1, 0.5, 8)["holds"] <= 0.125, "at the margin, though errors differ"
+    assert rates(16, 0.0, 0.5, 8)["holds"] == 0, "a difference of error alone"
