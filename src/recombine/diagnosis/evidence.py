@@ -222,7 +222,7 @@ def evenly(of: np.ndarray, trained: np.ndarray, most: int) -> np.ndarray:
     strata = 2 * of + ~trained
     order = rng.permutation(len(of))
     order = order[np.argsort(strata[order], kind="stable")]
-    place = np.empty(len(of), int)  # the how-manieth example of its stratum
+    place = np.empty(len(of), int)  # an example's number within its stratum
     place[order] = np.arange(len(of)) - np.searchsorted(strata[order], strata[order])
     turn = rng.permutation(of.max() + 1)[of]
     return np.sort(np.lexsort((~trained, turn, place))[:most])

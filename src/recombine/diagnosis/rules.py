@@ -180,7 +180,7 @@ def _too_easy(b: Behaviour) -> Ruling | None:
         return None
     name = b.best(b.new)
     if b.gap(b.new, "mean").low > SOLVED:
-        return Ruling(MEMORIZES, "easy", f"it errs on new combinations that even a memory ({name}) answers rightly")
+        return Ruling(MEMORIZES, "easy", f"it errs on new combinations that even a memory ({name}) answers correctly")
     return _easy(f"a memory ({name})")
 
 
