@@ -132,3 +132,11 @@ def test_too_few_examples_for_a_probe_are_said_to_be_too_few():
     found = rc.diagnose({**GOOD, "acts/wide": np.random.default_rng(0).normal(size=(25, 40))})
     assert found.layers[0].few
     assert "15 combinations for 40 units, 4 per unit are needed" in found.layers[0].silent[0]
+
+
+def test_a_list_of_what_was_trained_on_says_how_many_the_data_lack():
+    z = np.array([[a, b] for a in range(4) for b in range(4)])
+    y = z[:, :1] * 10.0 + z[:, 1:]
+    listed = [[a, b] for a in range(4) for b in range(4) if (a + b) % 3] + [[9, 9], [8, 8]]
+    found = rc.diagnose({"z": z, "y": y, "y_hat": y, "trained": listed})
+    assert any(note.startswith("2 of the 12 combinations in trained are not in the data") for note in found.notes)

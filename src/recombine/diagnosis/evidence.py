@@ -47,6 +47,7 @@ class Sample:
     trained: np.ndarray
     given: int
     rows: np.ndarray | None = None
+    read: tuple[str, ...] = ()  # notes from reading what was trained on
 
     def take(self, values: Any, name: str) -> Any:
         """Of values of all examples those that are measured; nothing else is read from disk."""
@@ -59,11 +60,12 @@ class Sample:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a sample adds to the error."""
+        """What is to be said of what was read, and what a sample adds to the error."""
         if self.rows is None:
-            return ()
+            return self.read
         share = np.sqrt(1 / len(self.rows) - 1 / self.given)
         return (
+            *self.read,
             f"{len(self.rows):,} of {self.given:,} examples were sampled, evenly over combinations; a mean over all of"
             f" them moves by about {100 * share:.1f} % of its standard deviation",
         )
@@ -206,11 +208,11 @@ def sampling(factors: Any, trained: Any, targets: Any, names: Sequence[str] | No
     """Read the factors and what was trained on, and choose the examples that are measured."""
     read = read_factors(factors, names)
     Sample(read, np.zeros(0, bool), len(read[0].codes)).take(targets, "targets")  # as long as the factors
-    mask = read_trained(trained, read)
+    mask, notes = read_trained(trained, read)
     if len(mask) <= MOST:
-        return Sample(read, mask, len(mask))
+        return Sample(read, mask, len(mask), read=notes)
     rows = evenly(combined(read, mask)[1], mask, MOST)
-    return Sample(tuple(f.of_rows(rows) for f in read), mask[rows], len(mask), rows)
+    return Sample(tuple(f.of_rows(rows) for f in read), mask[rows], len(mask), rows, notes)
 
 
 def evenly(of: np.ndarray, trained: np.ndarray, most: int) -> np.ndarray:

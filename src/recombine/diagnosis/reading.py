@@ -26,11 +26,14 @@ def as_array(values: Any, name: str) -> np.ndarray:
     return found
 
 
-def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
-    """A mask per example, from a mask or from a list of the combinations trained on (as labels)."""
+def read_trained(trained: Any, factors: tuple[Factor, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """A mask per example, from a mask or from a list of the combinations trained on (as labels); and notes.
+
+    A list may name combinations that the data lack; a note says how many, since a label may also be misspelt.
+    """
     n = len(factors[0].codes)
     if trained is None:
-        return np.zeros(n, bool)
+        return np.zeros(n, bool), ()
     if isinstance(trained, Mapping):
         if missing := [f.name for f in factors if f.name not in trained]:
             raise UserError(f"trained lacks the factor {missing[0]!r}: give one list of labels per factor")
@@ -39,7 +42,7 @@ def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
     if found.dtype != bool and found.shape == (n,) and set(np.unique(found).tolist()) <= {0, 1}:
         found = found.astype(bool)
     if found.dtype == bool and found.shape == (n,):
-        return found
+        return found, ()
     if found.ndim != 2 or found.shape[1] != len(factors) or found.dtype == bool:
         raise UserError(
             f"trained is one boolean per example ({n}), or a list of combinations of {len(factors)} labels;"
@@ -47,8 +50,10 @@ def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
         )
     if any(f.continuous for f in factors):
         raise UserError("with a continuous factor, trained must be one boolean per example")
-    rows = set(zip(*(_coded(column, f) for column, f in zip(found.T, factors, strict=True)), strict=True))
-    mine = zip(*(f.codes.tolist() for f in factors), strict=True)
+    coded = zip(*(_coded(column, f) for column, f in zip(found.T, factors, strict=True)), strict=True)
+    listed = {tuple(map(str, row)): code for row, code in zip(found.tolist(), coded, strict=True)}
+    mine = list(zip(*(f.codes.tolist() for f in factors), strict=True))
+    rows = set(listed.values())
     mask = np.array([row in rows for row in mine])
     if len(found) and not mask.any():
         labels = ", ".join(f.values[0] for f in factors)
@@ -56,7 +61,10 @@ def read_trained(trained: Any, factors: tuple[Factor, ...]) -> np.ndarray:
             f"none of the {len(found)} combinations in trained matches the factors' labels: {_words(found[0])} is asked"
             f" for, and labels are like ({labels})"
         )
-    return mask
+    there = set(mine)
+    absent = sum(code not in there for code in listed.values())
+    note = f"{absent} of the {len(listed)} combinations in trained are not in the data, or are written otherwise there"
+    return mask, (note,) if absent else ()
 
 
 def _words(row: np.ndarray) -> str:
