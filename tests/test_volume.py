@@ -87,34 +87,34 @@ def ratio(facts, steps) -> float:
 
 def test_networks_that_follow_the_count_are_found_to_and_those_that_follow_depth_alone_are_not():
     found = words(table(ratio))
-    assert found["networks whose compositional wirings are rarer by count have fewer pure units"] == "holds"
+    assert found["training adds fewer pure units where compositional wirings are rarer by count"] == "holds"
     for rival in ("the number of layers", "the width"):
         assert found[f"the count says more than {rival} alone"] == "holds"
     assert found["the count says more than the number of parameters alone"] != "fails", "these two go together most"
     for name in (
-        "wider networks have fewer pure units",
-        "beyond the target's own depth networks have fewer pure units",
+        "training adds fewer pure units to wider networks",
+        "beyond the target's own depth training adds fewer pure units",
     ):
         assert found[name] == "holds"
-    assert found["with fewer layers than steps the target is not learnt"] == "holds"
-    assert found["targets of more primitives leave fewer pure units"] == "holds"
+    assert found["with fewer layers than steps the target is learnt at fewer widths"] == "holds"
+    assert found["training adds fewer pure units for targets of more primitives"] == "holds"
     found = words(table(lambda facts, steps: 1 / facts["depth"]))
     assert found["the count says more than the number of layers alone"] == "fails"
     assert (
         words(table(lambda f, _: f["parameters"] ** -0.2))["the count says more than the number of parameters alone"]
         == "fails"
     )
-    assert found["wider networks have fewer pure units"] == "fails"
+    assert found["training adds fewer pure units to wider networks"] == "fails"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_holds_of_networks_that_are_alike(seed):
     found = words(table(lambda facts, steps: 0.3, seed=seed))
-    assert "holds" not in {word for name, word in found.items() if "not learnt" not in name}
+    assert "holds" not in {word for name, word in found.items() if "is learnt at" not in name}
 
 
 def test_the_narrowest_width_is_the_first_that_nearly_all_learn_at():
     rows = table(lambda facts, steps: float(facts["width"] == 12))
     rows.loc[rows["width"] == 6, "missed"] = 0.5
-    (claim,) = (c for c in volume.CLAIMS if c.name.startswith("wider"))
+    (claim,) = (c for c in volume.CLAIMS if c.name.endswith("to wider networks"))
     assert claim.effect(rows)["sum"].mean() == pytest.approx(1.0, abs=0.05)
