@@ -189,7 +189,7 @@ CLAIMS = (
     *(
         claim(
             f"the target's depth reaches the picture more often than a shallower one, {way}",
-            "More pruned networks of the designed network's own depth render the picture than of four layers fewer.",
+            f"More networks of the designed network's own depth render the picture than of four fewer layers, {way}.",
             "figure 3, where shallower networks fail; ours as an outcome of its own",
             **moments.reaches(OWN, kind(way, -4)),
         )
