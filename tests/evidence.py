@@ -7,7 +7,8 @@ Each line of LIST is a device and what follows `recombine run`, longest first:
     gpu do2026/pruning --tier gpu
     cpu liang2025/failure --tier laptop
 
-GPU runs share the first half of the cores, CPU runs have two cores each of the rest. What was not finished in time is
+CPU runs have two cores each, and GPU runs share the rest; there NumPy has one thread for each, since their networks are
+measured side by side. What was not finished in time is
 ended gently and goes on when the same command is given again. Tables go to FOLDER/results, and FOLDER/PAPER.tgz has
 those of every finished run.
 """
@@ -58,7 +59,8 @@ class Runs:
 
 def environment(device: str, gpus: int) -> dict[str, str]:
     """What a run needs to share the machine: its device, and its part of the GPU's memory."""
-    share = {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{0.92 / max(gpus, 1):.3f}"} if device == "gpu" else {}
+    memory = {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{0.92 / max(gpus, 1):.3f}"}
+    share = {**memory, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} if device == "gpu" else {}
     platform = {"JAX_PLATFORMS": "cpu"} if device == "cpu" else {}
     source = str(Path(__file__).resolve().parents[1] / "src")
     return {**os.environ, "PYTHONPATH": source, "PYTHONUNBUFFERED": "1", **share, **platform}

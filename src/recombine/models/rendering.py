@@ -50,7 +50,7 @@ class Rendering(Network):
         h = embedded
         for i, (kernel, slope) in enumerate(zip(self.kernels, self.slopes, strict=True)):
             h = acts[f"layer{i}"] = slope(h)
-            h = convolution.same(h, kernel.weight) + kernel.bias
+            h = convolution.narrow(h, kernel.weight) + kernel.bias
         return h[..., 0], acts
 
     def maps(self) -> jax.Array:
