@@ -51,6 +51,16 @@ FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "
 AS_RELEASED = {"seed": 1, "steps": 3125}
 GPU = Settings(seeds=24, block=12, **AS_RELEASED, **FULL)
 PAPER = Settings(seeds=24, block=12, codes=tuple(CODES), **AS_RELEASED, **FULL)
+VARIANTS = (
+    rc.Variant(
+        "smaller hole",
+        "The released sweep of widths holds out 10 to 18 of 28 values.",
+        codes=("local bump", "wide bump"),
+        low=lambda s: round(10 * s.size / 28),
+        high=lambda s: round(18 * s.size / 28),
+        rim=lambda s: 2 if s.size >= 28 else 1,
+    ),
+)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
