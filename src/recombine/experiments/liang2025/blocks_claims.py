@@ -67,9 +67,9 @@ STATED = (
         controls=GRADED,
     ),
     rc.Claim(
-        "a decoder that joins position and grade does not join x and y",
+        "positions seen at other grades are placed at a new one, unseen ones are not",
         "A decoder places bumps at the top grade in the hole if it saw their positions at other grades, and fails if it"
-        " saw them at none.",
+        " saw them at none. (A decoder that ignores the grade would place them too.)",
         "A.3: partial factorisation of (x, y) and a third factor",
         effect=rc.difference("accuracy0_interior", TOP, EVERY),
         above=0.5,

@@ -196,7 +196,7 @@ CLAIMS = (
     rc.Claim(
         "wider codes err a little less (the release)",
         "A bump code of nine times the variance has an error in the hole that is smaller by a factor of 1.2 at least.",
-        "released notebooks: width multipliers 1 to 11; there the factor is 1.4, by one seed",
+        "released notebooks: multipliers 1 to 11, there with the smaller hole 10..18 and a factor of 1.4, by one seed",
         effect=rc.log_ratio("mse_hole", "local bump", "wide bump"),
         above=log10(1.2),
         unit="log10 of the error in the hole, narrow over wide code",

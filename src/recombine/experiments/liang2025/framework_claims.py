@@ -93,7 +93,7 @@ STATED = (
         below=-0.5,
     ),
     rc.Claim(
-        "stripes alone teach bright bumps sooner than dark ones (our reading)",
+        "after stripes alone bright bumps are less like crosses than dark ones (our reading)",
         "After stripes alone, answers are more like bumps and less like crosses where bumps are bright,"
         " and one product, than where they are dark, and two.",
         "A.1 and Fig. 4b",

@@ -193,7 +193,7 @@ CLAIMS = (
         "section 3.4: a target with a hole forces warping",
         effect=lambda t: lost("square")(t) - lost("random")(t),
         below=-0.6,
-        unit="decades of volume that training adds over held-out cells, less over others, square minus random cells",
+        unit="decades of volume (exact derivatives) that training adds over held-out cells, square minus random cells",
         fits=(figures.close(condition=("square", "random")),),
         controls=(
             reads("square", "perfect", "hole_depth", at_least=-0.1, at_most=0.1),
