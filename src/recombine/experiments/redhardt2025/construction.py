@@ -162,11 +162,11 @@ claim = partial(rc.Claim, source="theorem 3.1", controls=CONTROLS)
 CLAIMS = (
     claim(
         "a built network's error falls with the square of its neurons",
-        "A built network's largest error falls as the number of its neurons to the power -2.",
+        "A built network's largest error falls as its straight pieces, so nearly as its neurons, to the power -2.",
         effect=lambda t: exponents(rc.pick(t, condition="built")),
         above=-2.5,
         below=-1.5,
-        unit="exponent of the largest error over the number of neurons",
+        unit="exponent of the largest error over the straight pieces",
     ),
     claim(
         "more modules cost a built network inputs alone",

@@ -84,7 +84,7 @@ def spread(least: float, among=readable, column: str = "r2_unseen") -> rc.Check:
 
 
 def goes_along(where: str, source: str, among=readable, **more) -> rc.Claim:
-    """The claim that decodability and generalisation go together within an experiment, by the paper's statistic."""
+    """The claim that decodability and generalisation go together within an experiment, as a reading note has it."""
     return claim(
         f"decodability goes with generalisation {where} (squared Pearson)",
         "The R2 of constituents decoded from the deepest hidden layer and the R2 on held-out tasks have a squared"

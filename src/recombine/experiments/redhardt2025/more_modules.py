@@ -177,7 +177,7 @@ CLAIMS = (
     claim(
         "three modules are answered worse after training on two at once than on three",
         "Held-out tasks of three modules are answered worse by a student trained on up to two at once than by one"
-        " trained on up to three.",
+        " trained on up to three, which also saw more masks.",
         "ours; stated after a first laptop run, before these seeds",
         effect=lambda t: rc.by_seed(t, "r2_unseen", max_active=fewest(t) + 1) - at_fewest("r2_more")(t),
         above=0.02,

@@ -58,7 +58,7 @@ TINY: dict[str, Any] = {"modules": 4, "max_active": 2, "features": 4, "objects":
 TINY |= {"seeds": 2, "steps": 20, "n_eval": 64}
 LARGE: dict[str, Any] = {"modules": 16, "features": 16, "objects": 4, "episodes": 128, "width": 1024, "n_eval": 2048}
 LARGE |= {"steps": 20_000, "learning_rate": 1e-3, "precision": "bfloat16"}
-"""The gpu tiers: the paper's task and student, for a hundredth of its updates, at a rate that falls."""
+"""The gpu tiers: the paper's task and student, for about a hundredth of its updates, at a rate that falls."""
 LONG: dict[str, Any] = {"seeds": 10, "steps": 3_000_000, "learning_rate": 1e-4, "cosine": False}
 """The paper's training."""
 EPISODES = "episode_unseen"
@@ -175,7 +175,7 @@ CONTROLS = (
     reads("walks at random", "step_unseen", at_most=0.3),
     reads("nearest mixture", "step_unseen", at_most=0.85),
     rc.Check(
-        "least R2 of preferences decoded from the task encoding itself, untrained students",
+        "R2 of preferences decoded from the task encoding itself, untrained student",
         lambda t: rc.pick(t, system="untrained")["probe_code"].max(),
         at_least=0.95,
     ),

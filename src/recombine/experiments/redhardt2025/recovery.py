@@ -173,7 +173,7 @@ CLAIMS = (
     figures.claim(
         "no model that meets the premise recovers fewer tasks than the theorem promises",
         "Where any two tasks differ on more than 2 sqrt(d) of the inputs, at least a share 1 - sqrt(d) of the tasks is"
-        " recovered, from students and from made-up models alike.",
+        " recovered. All models that meet this are counted: made-up ones, and students where any does.",
         THEOREM,
         effect=kept,
         above=0.99,

@@ -152,7 +152,8 @@ CLAIMS = (
     ),
     figures.claim(
         "constituents can be decoded from the deepest layer of transformers that compose",
-        "Trained on most combinations, a transformer's deepest layer tells the constituents of held-out tasks.",
+        "After the most training combinations that were tried, a transformer's deepest layer tells the constituents of"
+        " held-out tasks.",
         "decodability, which the released code also computes in transformers; the margin is ours",
         effect=lambda t: rc.by_seed(t, "probe_deepest", **transformers(t)),
         above=0.9,
