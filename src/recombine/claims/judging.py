@@ -196,14 +196,15 @@ def _room(part: Part, claim: Claim) -> float:
 
 
 def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = True) -> list[Verdict]:
-    """A verdict for each claim at the primary protocol, with the word for each variant in the table beside it."""
+    """A verdict for each claim at the primary protocol, with the word for each variant that has what it compares."""
     if isinstance(claims, Claim):
         raise TypeError("claims are several: judge_all(table, [claim]), or judge(table, claim) for one")
     verdicts = []
     for claim in claims:
         _check_arguments(table, claim)
         primary, *others = judge_variants(table, claim, evidence=evidence).items()
-        verdicts.append(replace(primary[1], variants={name: verdict.verdict for name, verdict in others}))
+        asked = {name: one.verdict for name, one in others if one.seeds + one.lost + one.unfit}
+        verdicts.append(replace(primary[1], variants=asked))
     return verdicts
 
 

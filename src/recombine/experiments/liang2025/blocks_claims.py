@@ -100,7 +100,7 @@ STATED = (
         effect=rc.value("factorised", condition=EVERY),
         above=0.9,
         unit="share of failing networks that the definition calls factorised",
-        fits=fits(EVERY),
+        fits=(*fits(EVERY), figures.fails(EVERY)),
         controls=VACUOUS,
     ),
     rc.Claim(
@@ -111,7 +111,7 @@ STATED = (
         effect=rc.difference("not_one_product", EVERY, TOP),
         above=0.05,
         unit="distance of the answers' cosines from the nearest product, as a share, every grade minus top grade",
-        fits=fits(TOP, EVERY),
+        fits=(*fits(TOP, EVERY), figures.fails(EVERY)),
         controls=(rc.reads("perfect", "not_one_product", at_most=0.01),),
     ),
     mixing(

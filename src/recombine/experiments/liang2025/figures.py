@@ -68,6 +68,16 @@ def close(at_most: float = CLOSE, **where: Any):
     return rc.fitted("nmse_trained", at_most=at_most, **where)
 
 
+def fails(*conditions: str) -> Any:
+    """By seed, whether networks place next to no bump in the interior: what is said of failing ones is of these."""
+    return rc.fitted("accuracy0_interior", at_most=0.1, condition=list(conditions))
+
+
+def composes(*conditions: str) -> Any:
+    """By seed, whether networks draw bumps, not crosses, in place in the interior."""
+    return rc.fitted("bumps0_interior", at_least=0.8, condition=list(conditions))
+
+
 def output_of(table: pd.DataFrame, system: str, column: str) -> float:
     """What a measure of layers reads on the output of a system whose answer is known."""
     return float(layer(column, -1, system=system)(table).iloc[0])

@@ -20,6 +20,11 @@ def learnt(*conditions: str):
     return (rc.fitted("unexplained_trained", at_most=0.1, condition=list(conditions)),)
 
 
+def drawn(table):
+    """By seed, whether the network of the dark bump draws bumps in the hole, and not crosses."""
+    return (bump_not_cross("dark")(table) > 0.1).astype(float)
+
+
 def known(system: str, condition: str, **bounds: float) -> rc.Check:
     return rc.reads(system, "unexplained_interior", condition=condition, **bounds)
 
@@ -113,7 +118,7 @@ STATED = (
         effect=rc.difference("schmidt_rank", DONUT, "dark"),
         above=0.1,
         unit="effective Schmidt rank of the answers' cosines, donut minus stripes and pairs",
-        fits=learnt(DONUT, "dark"),
+        fits=(*learnt(DONUT, "dark"), drawn),
         controls=KERNELS,
     ),
     rc.Claim(
@@ -123,7 +128,7 @@ STATED = (
         effect=rc.difference("pf", "dark", DONUT),
         above=0.05,
         unit="PF coefficient, stripes and pairs minus donut",
-        fits=learnt(DONUT, "dark"),
+        fits=(*learnt(DONUT, "dark"), drawn),
         controls=SUMS,
     ),
 )

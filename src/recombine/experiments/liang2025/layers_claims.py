@@ -46,9 +46,9 @@ def even(place: int):
     return lambda t: figures.learnt_layer("hole_depth", place, condition=STRIPES)(t).abs()
 
 
-FAILING, COMPOSING, BOTH = (
-    {"fits": (figures.close(condition=names),)} for names in ((DONUT,), (STRIPES,), (DONUT, STRIPES))
-)
+_FAILS = figures.close(condition=(DONUT,)), figures.fails(DONUT)
+_COMPOSES = figures.close(condition=(STRIPES,)), figures.composes(STRIPES)
+FAILING, COMPOSING, BOTH = ({"fits": fits} for fits in (_FAILS, _COMPOSES, (*_FAILS, *_COMPOSES)))
 STATED = (
     rc.Claim(
         "the volume collapses in the hole",
