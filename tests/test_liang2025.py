@@ -332,7 +332,7 @@ def test_the_strips_of_the_donut_never_touch_the_hole():
 def table(noise: float) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     ways = np.tile(np.linspace(0, 1, 12), 6)
-    rows = {"seed": np.repeat(np.arange(6), 12), "way": [f"way {w:.2f}" for w in ways], "accuracy0_interior": ways}
+    rows = {"seed": np.repeat(np.arange(6), 12), "way": [f"way {w:.2f}" for w in ways], predictors.OUTCOME: ways}
     more = {"accuracy1_trained": 1.0, "diverged_at": -1, "good": ways + noise * rng.normal(size=72)}
     return modern(pd.DataFrame(rows | more | {"chance": rng.uniform(size=72)}))
 
