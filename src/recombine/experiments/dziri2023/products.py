@@ -75,7 +75,10 @@ def family(digits: tuple[int, int], *, steps: bool) -> rc.Task:
 
 
 class World(NamedTuple):
-    """What one seed is trained on, and groups of products: masks over all of the trained sizes."""
+    """What one seed is trained on, and groups of products: masks over all of the trained sizes.
+
+    Groups that are compared are of the largest size; trained products of smaller ones stand apart.
+    """
 
     train: np.ndarray
     endings: np.ndarray
@@ -96,7 +99,8 @@ def world(settings: Products, seed: int) -> World:
     full, any_out = (z != rc.ABSENT).all(axis=1), out.any(axis=1)
     single = full & ~any_out & (rc.rng(settings.seed, "singles", seed).uniform(size=len(z)) < settings.held_out)
     train = ~any_out & ~single
-    return World(train, ends, out, {"trained": train, "row": single, "withheld": any_out & full})
+    sides = {"trained": train & full, "smaller": train & ~full, "row": single, "withheld": any_out & full}
+    return World(train, ends, out, sides)
 
 
 def chosen(settings: Products, known: World, seed: int) -> dict[str, np.ndarray]:
