@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -81,19 +82,19 @@ def test_steps_stand_where_it_is_said(a, b):
 def test_digits_that_are_worked_on_together_share_a_place():
     z = task_of.written(np.array([27, 127]), np.array([43, 8]), SIZES)
     x = rc.truth(task_of.multiplication(z, SIZES, steps=True), z, key=KEY).x
-    places = np.asarray(task_of.coupled(x))
+    places = np.asarray(task_of.coupled(jnp.asarray(x)))
     #                                   7  2  x  3   4  =  1  2  8  0  :  1  8  0   ,  8  2  0  1  :  1  6  1  1
     assert places[0, :24].tolist() == [1, 2, 3, 0, -1, 0, 1, 1, 2, 2, 0, 1, 2, 3, -1, 1, 1, 2, 2, 0, 0, 1, 2, 3]
     #                                   7  2  1  x  8  =  6  5  1  2  0  1  :  6  1  0  1
     assert places[1, :17].tolist() == [1, 2, 3, 4, 0, 0, 1, 1, 2, 2, 3, 3, 0, 1, 2, 3, 4]
-    assert np.array_equal(np.asarray(task_of.coupled(x[0])), places[0])
+    assert np.array_equal(np.asarray(task_of.coupled(jnp.asarray(x[0]))), places[0])
 
 
 @pytest.mark.parametrize("digits", [(3, 1), (5, 2), (4, 3)])
 def test_what_a_step_needs_lies_as_far_away_in_numbers_of_every_length(digits):
     rows = task_of.some(digits, 1, np.random.default_rng(0), digits)
     x = rc.truth(task_of.multiplication(rows, digits, steps=True), rows, key=KEY).x[0]
-    places = np.append(np.asarray(task_of.coupled(x)), 0)
+    places = np.append(np.asarray(task_of.coupled(jnp.asarray(x))), 0)
     steps = task_of.step_tokens(digits) + 1  # where x has them
     assert np.array_equal(places[steps], np.broadcast_to(places[: digits[0], None], steps.shape))
     # the sum of round j begins after ":"; from its digit j on it is added to, digit by digit

@@ -166,8 +166,8 @@ def ended(settings: Products, record: rc.Record) -> tuple[np.ndarray, np.ndarray
     from recombine.tasks.tokens import FIRST
 
     places = step_tokens(settings.digits)[:, 1]
-    right = right_tokens(record)[:, places].all(axis=-1)
-    return right, (record.y[:, places, 0] - FIRST) @ np.array([10, 1])
+    right = np.all(right_tokens(record)[:, places], axis=-1)
+    return np.asarray(right), (record.y[:, places, 0] - FIRST) @ np.array([10, 1])
 
 
 def by_model(settings: Products, model: Any):
