@@ -11,7 +11,16 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.experiments.dziri2023 import compounding, longer, patching, programmes, seen, subgraphs
+from recombine.experiments.dziri2023 import (
+    compounding,
+    longer,
+    multiplication,
+    patching,
+    products,
+    programmes,
+    seen,
+    subgraphs,
+)
 from recombine.experiments.tokens import shared, worlds
 from recombine.measures import nodes
 from recombine.tasks.subsequence import LARGEST, solved, subsequence
@@ -29,6 +38,12 @@ TINY = replace(compounding.QUICK, rows=400, larger=(4, 6), n_eval=40)
         (longer, {"larger": (3, 4)}, "larger must be rising numbers above 3"),
         (longer, {"kinds": ("plain", "round")}, "kinds are plain, coupled and others of"),
         (compounding, {"withheld": 0.0}, "withheld must lie between 0 and 1"),
+        (multiplication, {"first": 2}, "first is 3 digits or more"),
+        (multiplication, {"longer": (3, 4)}, "longer must be rising numbers above 3"),
+        (multiplication, {"longer": ()}, "longer must name one length"),
+        (multiplication, {"more": (1,)}, "more must be rising numbers above 1"),
+        (multiplication, {"held_out": 1.0}, "held_out must lie between 0 and 1"),
+        (multiplication, {"once_steps": 0}, "once_steps must be at least 1"),
     ],
 )
 def test_settings_that_cannot_be_are_told(kind, changes, says):
@@ -206,3 +221,54 @@ def test_work_per_token_counts_every_pass():
         "layer_parameters": float(weights),
         "flops_token": float(3 * (2 * weights + 4 * 8 * 5) + 160),
     }
+
+
+def test_no_trained_product_has_a_withheld_ending_and_all_pairs_of_digits_are_trained():
+    settings = multiplication.QUICK
+    known, z = products.world(settings, 0), products.family(settings.digits, steps=False).combinations
+    groups = np.stack(list(known.groups.values()))
+    assert groups.sum(axis=0).max() == 1
+    full = (z != rc.ABSENT).all(axis=1)
+    assert np.array_equal(groups.any(axis=0), known.train | full)
+    assert full[groups[[0, 2, 3]].any(axis=0)].all()
+    trained = set(map(tuple, z[known.train][:, [0, 1, 3]]))
+    out = {tuple(row) for row, o in zip(z[:, [0, 1, 3]], known.out[:, 0], strict=True) if o}
+    assert not trained & out
+    assert set(map(tuple, z[known.groups["row"]][:, [0, 1, 3]])) <= trained
+    assert len(out) / 810 == pytest.approx(settings.withheld, abs=0.05)  # endings 00 to 99, but one-digit numbers none
+    assert products.described(settings, known)["coverage_pairs"] == 1.0
+    assert np.any(known.out != products.world(settings, 1).out)
+
+
+def test_a_rememberer_of_products_is_right_only_where_it_was_trained():
+    perfect, memory = products.known_systems(replace(multiplication.QUICK, n_eval=64))
+    for name in ("exact_trained", "exact_row", "exact_withheld", "exact_4x1", "exact_longer", "step_withheld"):
+        assert perfect[name] == 1.0
+    assert memory["exact_trained"] == 1.0
+    assert memory["step_seen"] == 1.0
+    assert memory["step_withheld"] < 0.1
+    assert max(memory[f"exact_{name}"] for name in ("row", "withheld", "longer")) < 0.05
+
+
+def test_planted_memory_and_planted_multiplication_are_judged_so():
+    sizes = {"n_row": 1000.0, "n_withheld": 1000.0, "exact_trained": 1.0}
+    wrong = {"exact_row": 0.9, "exact_withheld": 0.3, "step_seen": 0.99, "step_withheld": 0.6, "exact_longer": 0.01}
+    right = dict.fromkeys(wrong, 0.98)
+    controls = products.known_systems(multiplication.QUICK)
+    controls.append({"system": "untrained", "seed": 0, "exact_trained": 0.0, "exact_longer": 0.0})
+    for plain, words in (
+        (wrong, ["holds", "holds", "fails", "holds", "holds", "holds"]),
+        (right, ["fails", "fails", "holds", "fails", "fails", "fails"]),
+    ):
+        arms = {multiplication.ONCE: plain, multiplication.STEPS: plain, multiplication.COUPLED: right}
+        rows = [row for arm, columns in arms.items() for row in planted(arm, **columns, **sizes)]
+        found = rc.judge_all(pd.DataFrame([*rows, *controls]), multiplication.CLAIMS)
+        assert [v.verdict for v in found] == words, [v.why for v in found]
+
+
+def test_larger_products_are_judged_by_which_number_is_longer():
+    columns = {"exact_trained": 1.0, "exact_longer": 0.0, "exact_more": 0.9}
+    table = pd.DataFrame(planted(multiplication.STEPS, **columns))
+    found = multiplication.by_direction(multiplication.falls)(table)
+    assert list(found) == ["longer first number", "longer second number"]
+    assert found.mean().tolist() == pytest.approx([1.0, 0.1], abs=0.02)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,3 +65,38 @@ def test_bad_rows_are_refused():
         task_of.multiplication(np.array([[1, 2, 3]]), SIZES, steps=True)
     with pytest.raises(rc.UserError, match="fewer than 82 pairs"):
         task_of.some((1, 1), 82, np.random.default_rng(0), SIZES)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(100, 999), st.integers(10, 99))
+def test_steps_stand_where_it_is_said(a, b):
+    z = task_of.written(np.array([a]), np.array([b]), SIZES)
+    y = rc.truth(task_of.multiplication(z, SIZES, steps=True), z, key=KEY).y[0]
+    for j, row in enumerate(task_of.step_tokens(SIZES)):
+        carry = 0
+        for i, places in enumerate(row):
+            carry, low = divmod(int(str(a)[::-1][i]) * int(str(b)[::-1][j]) + carry, 10)
+            assert (y[places, 0] - FIRST).tolist() == [low, carry]
+
+
+def test_digits_that_are_worked_on_together_share_a_place():
+    z = task_of.written(np.array([27, 127]), np.array([43, 8]), SIZES)
+    x = rc.truth(task_of.multiplication(z, SIZES, steps=True), z, key=KEY).x
+    places = np.asarray(task_of.coupled(jnp.asarray(x)))
+    #                                   7  2  x  3   4  =  1  2  8  0  :  1  8  0   ,  8  2  0  1  :  1  6  1  1
+    assert places[0, :24].tolist() == [1, 2, 3, 0, -1, 0, 1, 1, 2, 2, 0, 1, 2, 3, -1, 1, 1, 2, 2, 0, 0, 1, 2, 3]
+    #                                   7  2  1  x  8  =  6  5  1  2  0  1  :  6  1  0  1
+    assert places[1, :17].tolist() == [1, 2, 3, 4, 0, 0, 1, 1, 2, 2, 3, 3, 0, 1, 2, 3, 4]
+    assert np.array_equal(np.asarray(task_of.coupled(jnp.asarray(x[0]))), places[0])
+
+
+@pytest.mark.parametrize("digits", [(3, 1), (5, 2), (4, 3)])
+def test_what_a_step_needs_lies_as_far_away_in_numbers_of_every_length(digits):
+    rows = task_of.some(digits, 1, np.random.default_rng(0), digits)
+    x = rc.truth(task_of.multiplication(rows, digits, steps=True), rows, key=KEY).x[0]
+    places = np.append(np.asarray(task_of.coupled(jnp.asarray(x))), 0)
+    steps = task_of.step_tokens(digits) + 1  # where x has them
+    assert np.array_equal(places[steps], np.broadcast_to(places[: digits[0], None], steps.shape))
+    # the sum of round j begins after ":"; from its digit j on it is added to, digit by digit
+    for j, start in enumerate(steps[:, -1, -1] + 2):
+        assert places[start + j : start + j + digits[0]].tolist() == places[: digits[0]].tolist()

@@ -28,6 +28,11 @@ class Product:
     sizes: tuple[int, int]
     steps: bool
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Digits, and the marks between them."""
+        return VOCABULARY
+
     def __call__(self, z: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """x (T,) and y (T, 2) for one combination."""
         a, b = jnp.split(jnp.asarray(z, jnp.int32), [self.sizes[0]])
@@ -124,6 +129,35 @@ def partial_products(combinations: np.ndarray, sizes: tuple[int, int]) -> np.nda
     a, b = _sides(combinations, sizes)
     up_to = np.cumsum((a + 1) * 11 ** np.arange(sizes[0]), axis=2)  # digits from 1 on, so that two lengths differ
     return np.where((a != ABSENT) & (b != ABSENT), 10 * up_to + b, ABSENT).reshape(len(combinations), -1)
+
+
+def step_tokens(digits: tuple[int, int]) -> np.ndarray:
+    """(B, A, 2) where y has r_ij and c_ij, in rows with steps of exactly these digits.
+
+    >>> step_tokens((2, 2)).tolist()  # after "27x43=", 1 2 8 0 : 1 8 0 , 8 2 0 1 : 1 6 1 1
+    [[[5, 6], [7, 8]], [[14, 15], [16, 17]]]
+    """
+    a, b = digits
+    round_of = np.arange(b)  # each before has 2 a steps, ":", a sum of a + 1 digits and one more per round, ","
+    start = a + b + 1 + round_of * (3 * a + 3) + round_of * (round_of - 1) // 2
+    return start[:, None, None] + np.arange(2 * a).reshape(a, 2)
+
+
+def coupled(tokens: jax.Array) -> jax.Array:
+    """Places (.., T) by which digits that are worked on together stand together, whatever the length.
+
+    Digit a_i, what a_i b_j leaves and carries, and the digit of the sum that this is added to have place i + 1, so that
+    the sum before lies one place further on. "x" has the place after the last digit of a, ":" has 0, and b_j and the
+    mark that opens its products -j. For rows with steps (position coupling, Cho et al. 2024, arXiv 2405.20671).
+    """
+    t, last = jnp.arange(tokens.shape[-1]), tokens.ndim - 1
+    times, end = (jnp.argmax(tokens == mark, axis=-1, keepdims=True) for mark in (_TIMES, SEP))
+    opens, colon = (tokens == SEP) | (tokens == _COMMA), tokens == _COLON
+    opened, parted = (jax.lax.cummax(jnp.where(mark, t, -1), axis=last) for mark in (opens, colon))
+    j = jnp.cumsum(opens, axis=-1) - 1
+    steps = jnp.where(parted > opened, t - parted - j, (t - opened + 1) // 2)
+    places = jnp.where(colon, 0, jnp.where(opens, -j, steps))
+    return jnp.where(t <= times, t + 1, jnp.where(t < end, times + 1 - t, places))
 
 
 def _sides(combinations: np.ndarray, sizes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
