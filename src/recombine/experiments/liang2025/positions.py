@@ -81,7 +81,7 @@ LAPTOP = Settings()
 _SIZES: dict[str, Any] = {"pixel_width": 256, "transformer_width": 128, "heads": 4, "cnn_width": 64, "cnn_depths": (4,)}
 _TRAINING: dict[str, Any] = {"batch": 32, "transformer_batch": 32, "learning_rate": 1e-3}
 FULL: dict[str, Any] = {"size": 28, "start": 14, "seed": 1} | _SIZES | _TRAINING
-GPU = Settings(seeds=8, block=8, pixel_steps=5500, transformer_steps=10_000, cnn_steps=3125, **FULL)
+GPU = Settings(seeds=8, block=8, pixel_steps=5500, transformer_steps=6000, cnn_steps=3125, **FULL)
 _LONG = {"pixel_steps": 36_750, "transformer_steps": 36_750, "cnn_steps": 36_750}
 PAPER = Settings(seeds=10, pixel_depths=(2, 4), transformer_depths=(2, 3, 4, 5), **FULL, **_LONG)
 
