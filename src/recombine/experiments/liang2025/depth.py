@@ -65,7 +65,7 @@ QUICK = Settings(seeds=2, cnn_depths=(2,), mlp_depths=(3,), mlp_steps=20, releas
 LAPTOP = Settings(seeds=8, block=8, batch=16)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "learning_rate": 1e-3, "mlp_learning_rate": 1e-3}
 RELEASE = {"steps": 3150, "released_steps": 1260, "seed": 1}
-GPU = Settings(seeds=20, block=10, mlp_steps=80_000, cnn_depths=(2, 4, 6, 10), mlp_depths=(3, 5, 7), **RELEASE, **FULL)
+GPU = Settings(seeds=20, block=10, mlp_steps=80_000, cnn_depths=(2, 4, 8), mlp_depths=(3, 5, 7), **RELEASE, **FULL)
 _EVERY = {"cnn_depths": tuple(range(2, 11)), "mlp_depths": tuple(range(3, 8))}
 PAPER = Settings(seeds=20, block=10, mlp_steps=80_000, **_EVERY, **RELEASE, **FULL)
 VARIANTS = (

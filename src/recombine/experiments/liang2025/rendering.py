@@ -65,7 +65,7 @@ STABLE = rc.Variant(
     "Ours: with two channels and early entropy some never join.",
     channels=8,
     ramp=0.2,
-    seeds=lambda s: min(s.seeds, 14),
+    seeds=lambda s: min(s.seeds, 8),
 )
 VARIANTS = (STABLE,)
 

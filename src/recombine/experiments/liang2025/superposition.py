@@ -35,7 +35,7 @@ QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, dept
 LAPTOP = Settings(batch=16, dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
 AS_RELEASED = {"steps": 12_500, "learning_rate": 1e-3, "seed": 1}
-GPU = Settings(seeds=12, block=12, **AS_RELEASED, **FULL)
+GPU = Settings(seeds=8, block=8, **AS_RELEASED, **FULL)
 PAPER = Settings(seeds=20, block=10, **AS_RELEASED, **FULL)
 
 
