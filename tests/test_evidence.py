@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import findings
 import pytest
 
 from recombine.cli.board import pages
@@ -29,6 +30,11 @@ def test_the_board_says_what_the_results_say():
     """Write it again with: recombine board"""
     for paper, text in pages(RESULTS).items():
         assert (BOARD / f"{paper}.md").read_text() == text, f"docs/board/{paper}.md is stale: run 'recombine board'"
+
+
+def test_the_findings_say_what_the_results_say():
+    """Write their tables again with: python tests/findings.py"""
+    assert findings.PAGE.read_text() == findings.rebuilt(findings.PAGE.read_text())
 
 
 @pytest.mark.parametrize("name", catalogue.names())

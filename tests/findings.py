@@ -1,0 +1,76 @@
+"""Writes the tables of docs/findings.md whose rows name a tier, from the stored verdicts: python tests/findings.py
+
+An experiment has the rows of its gpu tier if today's code made that, else of its laptop tier. Tables list the
+experiments that they listed before, and then those of the same papers that have results by now.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from recombine.engine import catalogue
+from recombine.engine.run import code_changes
+
+HERE = Path(__file__).resolve().parents[1]
+PAGE, RESULTS = HERE / "docs" / "findings.md", HERE / "results"
+HEAD = "| question | run | verdict |\n|---|---|---|\n"
+TABLE = re.compile(re.escape(HEAD) + r"((?:\|.*\n)+)")
+RUN = re.compile(r"\| `(\w+/\w+)`, (?:gpu|laptop) \|")
+
+
+def rebuilt(page: str) -> str:
+    """The page with each generated table as the results now are."""
+    known = {name for table in TABLE.findall(page) for name in RUN.findall(table)}
+    return TABLE.sub(lambda found: _table(found[1], known) if RUN.search(found[1]) else found[0], page)
+
+
+def _table(rows: str, known: set[str]) -> str:
+    listed = RUN.findall(rows)
+    papers = {name.split("/")[0] for name in listed}
+    new = [name for name in catalogue.names() if name.split("/")[0] in papers and name not in known]
+    return HEAD + "".join(f"{row}\n" for name in [*listed, *new] for row in _rows(name))
+
+
+def _rows(name: str) -> list[str]:
+    experiment = catalogue.find(name)
+    folders = [RESULTS / name / tier for tier in ("gpu", "laptop")]
+    stored = [folder for folder in folders if (folder / "verdicts.json").exists()]
+    if not stored:
+        return []
+    folder = next((f for f in stored if code_changes(experiment, f) == []), stored[-1])
+    first = f"| {experiment.question} | `{name}`, {folder.name} |"
+    said = [sentence(verdict) for verdict in json.loads((folder / "verdicts.json").read_text())]
+    return [f"{first if i == 0 else '|  |  |'} {one} |" for i, one in enumerate(said)]
+
+
+def sentence(verdict: dict) -> str:
+    """One verdict in one line: the word, the claim, the effect with its interval, what was asked, and what is open."""
+    how = f", {verdict['how']}" if verdict["verdict"] == "fails" and verdict["how"] else ""
+    bounds = ((">", verdict["above"]), ("<", verdict["below"]))
+    asked = [f"{sign} {bound:g}" for sign, bound in bounds if bound is not None]
+    parts = [verdict["claim"], f"{_number(verdict)}, asked {' and '.join(asked)}", *_open(verdict)]
+    return f"**{verdict['verdict'].capitalize()}{how}:** {'; '.join(parts)}.".replace("|", "\\|")
+
+
+def _number(verdict: dict) -> str:
+    effect, low, high = (verdict[name] for name in ("effect", "low", "high"))
+    interval = f" [{low:.2f}, {high:.2f}]" if low is not None else ""
+    return "no number" if effect is None else f"{effect:.2f}{interval}"
+
+
+def _open(verdict: dict) -> list[str]:
+    """How many of several groups hold; and of an undecided claim how many seeds are missing."""
+    first = verdict["why"].split("; ")[0]
+    said = [first] if first.endswith(" hold") else []
+    total = verdict["seeds"] + verdict["unfit"] + verdict["lost"]
+    if verdict["verdict"] == "undecided" and not total:
+        said.append("not trained at this size")
+    elif verdict["verdict"] == "undecided" and verdict["seeds"] < min(total, 5):
+        said.append(f"{total - verdict['seeds']} of {total} {verdict['repeats']} do not count")
+    return said
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rebuilt(PAGE.read_text()))
