@@ -8,9 +8,9 @@ Each line of LIST is a device and what follows `recombine run`, longest first:
     cpu liang2025/failure --tier laptop
 
 CPU runs have two cores each, and GPU runs share the rest; there NumPy has one thread for each, since their networks are
-measured side by side. What was not finished in time is
-ended gently and goes on when the same command is given again. Tables go to FOLDER/results, and FOLDER/PAPER.tgz has
-those of every finished run.
+measured side by side. What was not finished in time is ended gently and goes on when the same command is given again.
+Tables go to FOLDER/results. FOLDER/PAPER.tgz has those of every finished run, and FOLDER/unfinished.tgz the finished
+cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the commit is the same.
 """
 
 from __future__ import annotations
@@ -90,13 +90,30 @@ def lane(runs: Runs, device: str, cores: set[int], gpus: int) -> None:
 
 
 def pack(folder: Path) -> None:
-    """One archive per paper, without the cells."""
-    for paper in sorted((folder / "results").glob("*")):
-        with tarfile.open(folder / f"{paper.name}.tgz", "w:gz") as archive:
-            for table in sorted(paper.glob("*/*/table.parquet")):
-                for file in sorted(table.parent.glob("*.*")):
-                    if file.is_file() and file.name != ".lock":
-                        archive.add(file, arcname=str(file.relative_to(folder / "results")))
+    """One archive per paper without the cells, and one of the cells of experiments that have unfinished runs."""
+    results = folder / "results"
+    for paper in sorted(results.glob("*")):
+        tables = paper.glob("*/*/table.parquet")
+        files = [file for table in tables for file in table.parent.glob("*.*") if file.name != ".lock"]
+        _archive(folder / f"{paper.name}.tgz", results, files)
+    done = {line.split()[1] for line in finished(folder)}
+    cells = results.rglob("cells/*.parquet")
+    _archive(
+        folder / "unfinished.tgz", results, [c for c in cells if "/".join(c.relative_to(results).parts[:2]) not in done]
+    )
+
+
+def _archive(to: Path, root: Path, files: list[Path]) -> None:
+    with tarfile.open(to, "w:gz") as archive:
+        for file in sorted(files):
+            if file.is_file():
+                archive.add(file, arcname=str(file.relative_to(root)))
+
+
+def finished(folder: Path) -> list[str]:
+    """The lines that ended well before."""
+    path = folder / "finished.txt"
+    return path.read_text().splitlines() if path.exists() else []
 
 
 def main() -> None:
@@ -108,9 +125,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--gpu", type=int, default=0, help="GPU runs side by side")
     parser.add_argument("--cpu", type=int, default=1, help="CPU runs side by side")
+    parser.add_argument("--resume", type=Path, help="finished cells of an earlier call, as it packed them")
     given = parser.parse_args()
     given.to.mkdir(parents=True, exist_ok=True)
-    done = (given.to / "finished.txt").read_text().splitlines() if (given.to / "finished.txt").exists() else []
+    if given.resume:
+        with tarfile.open(given.resume) as archive:
+            archive.extractall(given.to / "results", filter="data")
+    done = finished(given.to)
     lines = [line.strip() for line in given.list.read_text().splitlines() if line.strip()]
     runs = Runs(given.commit, given.to, time.time() + given.seconds, [line for line in lines if line not in done])
     cores = sorted(os.sched_getaffinity(0))
