@@ -21,6 +21,7 @@ from recombine.experiments.liang2025 import (
     figures,
     holdouts,
     positions,
+    predictors,
     rendering,
     rotation,
     stripes,
@@ -187,3 +188,14 @@ def test_the_sweep_trains_on_more_of_the_grid_and_has_rows_of_its_own():
 
 def test_no_claim_of_holdouts_lies_at_its_ceiling():
     assert not any("two products" in claim.name for claim in holdouts.CLAIMS)
+
+
+def test_slow_families_of_predictors_train_longer():
+    from recombine.experiments.liang2025.families import families
+
+    slow = {family.name for family in families(predictors.LAPTOP) if family.slow}
+    assert slow == {"per-pixel", "rendering"}
+    with pytest.raises(rc.UserError, match="longer must be at least 1"):
+        replace(predictors.LAPTOP, longer=0)
+    assert predictors.GPU.precision == "float32"
+    assert not predictors.GPU.cosine

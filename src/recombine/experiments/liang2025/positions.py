@@ -79,7 +79,7 @@ class Settings(corner.CornerSettings):
 _SHORT = {"pixel_steps": 20, "transformer_steps": 20, "cnn_steps": 20}
 _SMALL: dict[str, Any] = {"pixel_width": 8, "pixel_depths": (1,), "transformer_width": 8, "transformer_depths": (1,)}
 QUICK = Settings(seeds=2, size=8, start=4, batch=4, cnn_width=4, cnn_depths=(2,), **_SMALL, **_SHORT)
-LAPTOP = Settings()
+LAPTOP = Settings(seed=2, transformer_steps=1300)
 _SIZES: dict[str, Any] = {"pixel_width": 256, "transformer_width": 128, "heads": 4, "cnn_width": 64, "cnn_depths": (4,)}
 _TRAINING: dict[str, Any] = {"batch": 32, "transformer_batch": 32, "learning_rate": 1e-3}
 FULL: dict[str, Any] = {"size": 28, "start": 14, "seed": 1} | _SIZES | _TRAINING

@@ -55,8 +55,10 @@ class Settings(shared.SmallSettings):
     """bumps that join the stripes"""
     ablations: tuple[str, ...] = ("none", "variance")
     """penalties of the rendering networks"""
-    steps: int = 400
+    steps: int = 1000
     """updates of each network"""
+    longer: int = 1
+    """how many times as many per-pixel and rendering networks have, which learn slowly on large pictures"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,6 +69,7 @@ class Settings(shared.SmallSettings):
                 raise rc.UserError(f"choose different ones among {', '.join(known)}; got {names}")
         if self.depth in self.depths or len(set(self.depths)) < len(self.depths):
             raise rc.UserError(f"depths must be others than {self.depth}, and different, got {self.depths}")
+        self.need_positive("longer")
         if not 0 < self.bumps <= self.outside - 2 * self.size:
             raise rc.UserError(f"bumps must be between 1 and {self.outside - 2 * self.size} here, got {self.bumps}")
 
@@ -74,11 +77,11 @@ class Settings(shared.SmallSettings):
 QUICK = Settings(
     seeds=2, size=8, low=2, high=5, width=4, depth=2, depths=(), codes=("local bump",), bumps=4, steps=20, batch=8
 )
-LAPTOP = Settings(seed=1, batch=16, dark=True, cosine=True)
+LAPTOP = Settings(seed=2, codes=("one-hot", "local bump"), depths=(2,), bumps=24, batch=16, dark=True)
 _SIZES = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "depths": (2, 8)}
-_TRAINING = {"bumps": 50, "steps": 2000, "learning_rate": 1e-3, "precision": "bfloat16", "cosine": True}
+_TRAINING = {"bumps": 50, "steps": 3150, "longer": 4, "learning_rate": 1e-3}
 _CODES = ("one-hot", "local bump", "wide bump", "positional")
-GPU = Settings(seed=1, seeds=8, block=8, codes=_CODES, ablations=tuple(ABLATIONS), **_SIZES, **_TRAINING)  # pyrefly: ignore
+GPU = Settings(seed=2, seeds=8, block=8, codes=_CODES, ablations=tuple(ABLATIONS), **_SIZES, **_TRAINING)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=20, block=10, codes=tuple(POPULATION), depths=(2, 3, 6, 8, 10), steps=12_500)
 
 
@@ -100,7 +103,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         for seed in cell.members
     ]
     trained, rows = shared.train(
-        settings,
+        replace(settings, steps=settings.steps * settings.longer) if family.slow else settings,
         task,
         family.make(settings, 2 * encode.size),
         splits=[training_set(settings, shown, task, key) for shown, _ in ways for key in data],

@@ -60,7 +60,7 @@ def figure(settings: CornerSettings, table: pd.DataFrame, ablations: Sequence[st
             place.plot([i] * len(rows), rows[column], "o", color=colours[name], alpha=0.75, markersize=4)
     if rc.networks(table)["mse_corner"].notna().any():
         plots.decades(axes[0, -1], xlabel="error on the L", ylabel="error in the corner")
-    axes[0, -1].legend(fontsize=7, frameon=False)
+    axes[0, -1].legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     for place, (label, column) in zip(axes[2], DOTS.items(), strict=True):
         place.set_xticks(range(len(ablations)), ablations, fontsize=7, rotation=30)
         place.set(title=label, xlim=(-0.6, len(ablations) - 0.4))
