@@ -255,10 +255,8 @@ def test_stripes_without_bumps_are_learnt_by_their_loss_alone():
         for s in range(3)
     ]
     table = pd.DataFrame(rows)
-    from recombine.experiments.liang2025.amounts_claims import MOST, NONE, learnt
-
-    (none,) = learnt(NONE)
-    loss, placed = learnt(NONE, MOST)
+    (none,) = amounts.learnt(amounts.NONE)
+    loss, placed = amounts.learnt(amounts.NONE, amounts.MOST)
     assert none(table).to_list() == loss(table).to_list() == [1.0, 0.0, 1.0]
     assert placed(table).to_list() == [0.0, 1.0, 1.0]
 

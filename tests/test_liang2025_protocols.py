@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,7 +13,7 @@ from recombine.engine import audit
 from recombine.engine.request import RunRequest
 from recombine.experiments.liang2025 import (
     amounts,
-    amounts_claims,
+    donut_shares,
     efficiency,
     efficiency_claims,
     encodings,
@@ -101,35 +100,40 @@ def test_numbers_from_before_training_are_those_of_each_network():
     assert "untrained networks" in said
 
 
-def with_bumps(*numbers: int, share: float = 0.95, donut: int = 156) -> pd.DataFrame:
-    """Networks with so many bumps that draw this share of bumps, and known systems of a donut of so many cells."""
+def with_bumps(*numbers: int, share: float = 0.95, side: int = 16) -> pd.DataFrame:
+    """Networks with so many bumps that draw this share of bumps on a grid of this side, and known systems."""
     rows = [
         {"system": "network", "seed": seed, "bumps": n, "loss": 0.001, "accuracy1_trained": 1.0}
-        | {"bumps1_hole": share - 0.01 * (seed % 2)}
+        | {"bumps1_hole": share - 0.01 * (seed % 2), "images": 2 * side + n}
         for n in numbers
         for seed in SEEDS
     ]
-    errors = np.ones(784)
-    errors[:donut] = 0.0
     for system in ("perfect", *figures.NO_BUMPS):
-        rows.append({"system": system, "seed": 0, "bumps1_hole": float(system == "perfect"), "error_map": errors})
+        once = {16: 1 / 100, 28: 1 / 289}[side]
+        rows.append({"system": system, "seed": 0, "bumps1_hole": float(system == "perfect"), "accuracy0_hole": once})
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize(("numbers", "donut"), [((0, 3, 16, 64), 156), ((0, 10, 50, 200), 495)])
-def test_shares_of_the_donut_are_found_in_every_tier(numbers, donut):
-    table = with_bumps(*numbers, donut=donut)
-    assert amounts_claims.with_share(table, 2) == [numbers[1]]
-    assert amounts_claims.with_share(table, 10) == [numbers[2]]
+def test_the_size_of_the_donut_is_read_off_a_table_without_pictures():
+    (cell,) = amounts.cells(replace(amounts.QUICK, steps=1))
+    rows = amounts.run(cell, Monitor()) + amounts.controls(amounts.QUICK)
+    assert donut_shares.donut(modern(pd.DataFrame(rows))) == amounts.QUICK.outside == 48
+
+
+@pytest.mark.parametrize(("numbers", "side"), [((0, 3, 16, 64), 16), ((0, 10, 50, 200), 28)])
+def test_shares_of_the_donut_are_found_in_every_tier(numbers, side):
+    table = with_bumps(*numbers, side=side)
+    assert donut_shares.with_share(table, 2) == [numbers[1]]
+    assert donut_shares.with_share(table, 10) == [numbers[2]]
     assert rc.judge(table, named(amounts, "10 % of the donut's bumps are enough")).verdict == "holds"
-    low = with_bumps(*numbers, share=0.3, donut=donut)
+    low = with_bumps(*numbers, share=0.3, side=side)
     assert rc.judge(low, named(amounts, "10 % of the donut's bumps are enough")).verdict == "fails"
 
 
 def test_a_table_without_a_tenth_of_the_donut_leaves_its_claim_undecided():
-    found = rc.judge(with_bumps(0, 10, 200, donut=495), named(amounts, "10 % of the donut's bumps are enough"))
+    found = rc.judge(with_bumps(0, 10, 200, side=28), named(amounts, "10 % of the donut's bumps are enough"))
     assert (found.verdict, found.why) == ("undecided", "there is nothing of what the claim compares")
-    assert set(amounts_claims.with_share(with_bumps(*amounts.LAPTOP.bumps), 10)) == {16}
+    assert set(donut_shares.with_share(with_bumps(*amounts.LAPTOP.bumps), 10)) == {16}
 
 
 def test_what_an_mlp_does_turns_no_claim_of_the_paper_on_rotation():

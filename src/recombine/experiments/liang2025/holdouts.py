@@ -37,7 +37,7 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, steps=20)
-LAPTOP = Settings(seed=2, seeds=6, block=6, batch=16, dark=True, steps=1500)
+LAPTOP = Settings(seeds=6, block=6, batch=16, dark=True, steps=1000)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "learning_rate": 1e-3}
 AS_RELEASED = {"seed": 1, "steps": 3125}
 GPU = Settings(seeds=8, block=8, **AS_RELEASED, **FULL)
