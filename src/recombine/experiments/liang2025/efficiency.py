@@ -10,7 +10,7 @@ peak may be off. Every ruler is read from the same networks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import recombine as rc
 from recombine.experiments.liang2025 import efficiency_claims
@@ -61,7 +61,7 @@ QUICK = Settings(seeds=2, sides=(8, 12), sizes=4, width=8, depth=1, steps=20)
 LAPTOP = Settings()
 GPU = Settings(seed=1, seeds=10, block=5, sides=(12, 16, 20, 28), sizes=7, steps=1000, network="CNN", depth=8, width=32)
 _LARGE = (24, 28, 32, 36, 40)
-_RELEASED = {"network": "CNN", "depth": 8, "width": 128, "epochs": 20, "steps": 4000}
+_RELEASED: dict[str, Any] = {"network": "CNN", "depth": 8, "width": 128, "epochs": 20, "steps": 4000}
 """20 passes over the largest set, of 6,400 pictures, are 4,000 steps; the others stop earlier."""
 PAPER = Settings(seed=1, seeds=20, block=2, sides=_LARGE, sizes=12, **_RELEASED)
 _MLP = {"network": "MLP", "width": 256, "depth": 2, "steps": 2000}
@@ -213,9 +213,9 @@ def figure(settings: Settings, table: pd.DataFrame):
 
 def _exponents(axis, place: int, rows: pd.DataFrame, ruler: str, colour: str) -> None:
     """One dot per seed, hollow where a number that it is read from is only a bound."""
-    bound = needed.censored(rows, ruler).any(axis=1)
-    for seed, exponent in needed.exponents(rows, ruler).items():
-        fill = "none" if bound[seed] else colour
+    bounds = needed.censored(rows, ruler).any(axis=1)
+    for exponent, bound in zip(needed.exponents(rows, ruler), bounds, strict=True):
+        fill = "none" if bound else colour
         axis.plot(place, exponent, "o", color=colour, markerfacecolor=fill, alpha=0.6, markersize=4)
 
 

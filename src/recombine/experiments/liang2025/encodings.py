@@ -242,5 +242,5 @@ def figure(settings: Settings, table: pd.DataFrame):
         errors = np.log10(rc.pick(table, condition=name)["mse_hole"])
         last.plot([place] * len(errors), errors, "o", color=rc.plots.BAD, alpha=0.75, markersize=4)
     last.set_xticks((0, 1), ("narrow", "wide"))
-    last.set(xlim=(-0.6, 1.6), title="bump codes, hole {}..{}".format(*settings.sweep))
+    last.set(xlim=(-0.6, 1.6), title="bump codes,\nhole {}..{}".format(*settings.sweep))
     return picture

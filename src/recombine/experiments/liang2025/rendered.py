@@ -68,5 +68,5 @@ def figure(settings: CornerSettings, table: pd.DataFrame, ablations: Sequence[st
             place.set_yscale("log", base=2)
         elif column != "roughness":
             place.set_ylim(-0.05, 1.05)
-    plots.colour_bar(figure, image, axes[1, -1], "decades,\nless the median")
+    plots.colour_bar(figure, image, axes[1, -1], "decades,\nless the median")  # pyrefly: ignore
     return figure

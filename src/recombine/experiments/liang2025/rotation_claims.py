@@ -35,57 +35,64 @@ SPEED = (
 )
 
 
-def stated(network: str) -> tuple[rc.Claim, ...]:
-    """The claims on one kind of network; those on the MLP are ours."""
+def claim(network: str, name: str, says: str, source: str, **judged) -> rc.Claim:
+    """A claim on one kind of network; those on the MLP are ours."""
     end, ours = ("", "") if network == CNN else (" in an MLP (ours)", "ours, after ")
     fits = (rc.fitted("mse_seen", at_most=0.005, condition=network),)
-    return (
-        rc.Claim(
-            f"the error peaks in the gap of angles{end}",
-            "The mean error in the gap is at least eight times that on the angles seen.",
-            f"{ours}Fig. 9a",
-            effect=figures.log_over("mse_gap", "mse_seen", condition=network),
-            above=log10(8),
-            unit="log10 of the error in the gap over the error outside it",
-            fits=fits,
-            controls=PEAK,
-        ),
-        rc.Claim(
-            f"the gap of angles is filled with its edges{end}",
-            "In the middle of the gap the answer is like what lies at the gap's two edges, mixed, rather than like the"
-            " rotated digit. (A picture of the nearer edge alone would do.)",
-            f"{ours}Fig. 9c, 9d",
-            effect=figures.minus("r_mixture", "r_truth", condition=network),
-            above=0.1,
-            unit="correlation with the mixture of the edges, minus with the truth",
-            fits=fits,
-            controls=EDGES,
-        ),
-        rc.Claim(
-            f"the gap of angles is filled with a mixture of its edges{end}",
-            "In the middle of the gap the answer is like a linear mixture of both edges rather than like the nearer"
-            " one.",
-            f"{ours}Fig. 9d; the margin is half of what a pure mixture reads",
-            effect=figures.minus("r_mixture", "r_edge", condition=network),
-            above=0.05,
-            unit="correlation with the mixture of the edges, minus with the nearer edge",
-            fits=fits,
-            controls=BOTH_EDGES,
-        ),
-        rc.Claim(
-            f"the last hidden layer keeps its speed through the gap of angles{end}",
-            "Unlike with bumps, training does not warp the last hidden layer: on average it moves with the angle in the"
-            " gap as fast as outside, within a factor of two.",
-            f"{ours}Fig. 9b, where layers look smooth; by the metric in place of a UMAP (pictures that are a mixture"
-            " of the edges move 0.40 decades more slowly in the gap)",
-            effect=speed_gained(condition=network),
-            below=0.3,
-            unit="decades that training puts between the speed along the angle in the gap and outside, last hidden"
-            " layer",
-            fits=fits,
-            controls=SPEED,
-        ),
+    return rc.Claim(f"{name}{end}", says, f"{ours}{source}", fits=fits, **judged)
+
+
+def peaked(network: str) -> rc.Claim:
+    return claim(
+        network,
+        "the error peaks in the gap of angles",
+        "The mean error in the gap is at least eight times that on the angles seen.",
+        "Fig. 9a",
+        effect=figures.log_over("mse_gap", "mse_seen", condition=network),
+        above=log10(8),
+        unit="log10 of the error in the gap over the error outside it",
+        controls=PEAK,
     )
 
 
-STATED = (*stated(CNN), *stated(MLP))
+def filled(network: str) -> tuple[rc.Claim, ...]:
+    edges = claim(
+        network,
+        "the gap of angles is filled with its edges",
+        "In the middle of the gap the answer is like what lies at the gap's two edges, mixed, rather than like the"
+        " rotated digit. (A picture of the nearer edge alone would do.)",
+        "Fig. 9c, 9d",
+        effect=figures.minus("r_mixture", "r_truth", condition=network),
+        above=0.1,
+        unit="correlation with the mixture of the edges, minus with the truth",
+        controls=EDGES,
+    )
+    mixed = claim(
+        network,
+        "the gap of angles is filled with a mixture of its edges",
+        "In the middle of the gap the answer is like a linear mixture of both edges rather than like the nearer one.",
+        "Fig. 9d; the margin is half of what a pure mixture reads",
+        effect=figures.minus("r_mixture", "r_edge", condition=network),
+        above=0.05,
+        unit="correlation with the mixture of the edges, minus with the nearer edge",
+        controls=BOTH_EDGES,
+    )
+    return edges, mixed
+
+
+def steady(network: str) -> rc.Claim:
+    return claim(
+        network,
+        "the last hidden layer keeps its speed through the gap of angles",
+        "Unlike with bumps, training does not warp the last hidden layer: on average it moves with the angle in the gap"
+        " as fast as outside, within a factor of two.",
+        "Fig. 9b, where layers look smooth; by the metric in place of a UMAP (pictures that are a mixture of the edges"
+        " move 0.40 decades more slowly in the gap)",
+        effect=speed_gained(condition=network),
+        below=0.3,
+        unit="decades that training puts between the speed along the angle in the gap and outside, last hidden layer",
+        controls=SPEED,
+    )
+
+
+STATED = tuple(one for network in (CNN, MLP) for one in (peaked(network), *filled(network), steady(network)))
