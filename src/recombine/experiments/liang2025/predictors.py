@@ -77,7 +77,10 @@ class Settings(shared.SmallSettings):
 QUICK = Settings(
     seeds=2, size=8, low=2, high=5, width=4, depth=2, depths=(), codes=("local bump",), bumps=4, steps=20, batch=8
 )
-LAPTOP = Settings(seed=2, codes=("one-hot", "local bump"), depths=(2,), bumps=24, batch=16, dark=True)
+_PENALTIES = ("none", "variance", "both")
+LAPTOP = Settings(
+    seed=2, codes=("one-hot", "local bump"), depths=(), bumps=32, ablations=_PENALTIES, batch=16, dark=True
+)
 _SIZES = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "depths": (2, 8)}
 _TRAINING = {"bumps": 50, "steps": 3150, "longer": 4, "learning_rate": 1e-3}
 _CODES = ("one-hot", "local bump", "wide bump", "positional")
