@@ -203,3 +203,14 @@ def test_slow_families_of_predictors_train_longer():
         replace(predictors.LAPTOP, longer=0)
     assert predictors.GPU.precision == "float32"
     assert not predictors.GPU.cosine
+
+
+@pytest.mark.parametrize("name", ["MLP on whole cells", "MLP for 20 epochs"])
+def test_the_cheap_variants_of_efficiency_are_judged_as_the_primary_protocol(name):
+    variant = next(one for one in efficiency.VARIANTS if one.name == name)
+    settings = replace(variant.applied(efficiency.QUICK), sides=(8, 12), width=8, depth=1, steps=20)
+    rows = [row for cell in efficiency.cells(settings) for row in efficiency.run(cell, Monitor())]
+    table = modern(pd.DataFrame(rows + efficiency.controls(settings)))
+    judged = [rc.judge(table, claim, evidence=False) for claim in efficiency.CLAIMS]
+    assert len(judged) == 8
+    assert all(one.seeds == settings.seeds for one in judged)
