@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PERFECT = "perfect"
 UNTRAINED = "untrained"
 WITH_CHANGES = "with changes"
+BEFORE = "initial_"
+"""Columns of networks whose names begin so were read before training: an untrained network needs none of its own."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Seen:
         self.table, self.systems = table, set(table["system"])
         self.failed = cache(partial(failed, table))
         self.with_control = cache(partial(in_place, table))
+        self.without = cache(lambda system: in_place(table, system, blank=True))
 
 
 def against(claim: Claim, seen: Seen) -> list[str]:
@@ -103,6 +106,8 @@ def _trivial(claim: Claim, seen: Seen) -> list[str]:
     found = judge(seen.with_control(UNTRAINED), bare)
     if found.verdict != "holds" or found.effect == judge(seen.table, bare).effect:  # else it has no such number
         return []
+    if judge(seen.without(UNTRAINED), bare).verdict != "holds":  # it rests on numbers of trained networks, too
+        return []
     return [f"the margin {_bounds(claim)} is kept by untrained networks in place of all trained ones"]
 
 
@@ -111,28 +116,32 @@ def _bounds(claim: Claim) -> str:
     return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds.items() if bound is not None)
 
 
-def in_place(table: pd.DataFrame, system: str, **where: Any) -> pd.DataFrame:
+def in_place(table: pd.DataFrame, system: str, *, blank: bool = False, **where: Any) -> pd.DataFrame:
     """The table with the numbers of a control in place of those of the networks that match.
 
     Where a control has a row for each picture, each network gets that of its own; else all get those of the first.
+    With `blank` measures that the control lacks are NaN; else they stay those of the networks.
     """
     changed, controls = table.copy(), table[table["system"] == system]
     by = "goal" if "goal" in controls and controls["goal"].notna().all() else None
     for kind, mine in controls.groupby(by) if by else [("", controls)]:
         found = tables.pick(table, **where)
         rows = found[found[by] == kind].index if by else found.index
-        for column in _measures(table, mine):
-            changed.loc[rows, column] = float(mine[column].iloc[0])
+        for column in _measures(table):
+            if mine[column].notna().all():
+                changed.loc[rows, column] = float(mine[column].iloc[0])
+            elif blank and not column.startswith(BEFORE):
+                changed.loc[rows, column] = np.nan
     return changed
 
 
-def _measures(table: pd.DataFrame, controls: pd.DataFrame) -> list[str]:
-    """The columns of plain numbers that a control has, without those that say what a network is, such as its depth.
+def _measures(table: pd.DataFrame) -> list[str]:
+    """The columns of plain numbers, without those that say what a network is, such as its depth.
 
     Those are whole numbers, some of them above 1.
     """
     networks = tables.networks(table)
-    numbers = [str(c) for c in controls.select_dtypes("number") if c not in ("seed", "diverged_at") and c in networks]
+    numbers = [str(c) for c in table.select_dtypes("number") if c not in ("seed", "diverged_at")]
     values = {c: networks[c].dropna() for c in numbers}
     design = {c for c, v in values.items() if len(v) and (v % 1 == 0).all() and v.abs().max() > 1}
-    return [c for c in numbers if controls[c].notna().all() and c not in design]
+    return [c for c in numbers if c not in design]

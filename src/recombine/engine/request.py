@@ -53,8 +53,8 @@ class RunRequest:
         flags += ["--name", self.label] if self.label else []
         flags += [word for name, value in other.items() for word in _flag(name, value)]
         if self.experiment.variants:
-            some = [v.name for v in self.variants] or ["none"]
-            flags += ["--variants", *(["all"] if len(some) == len(self.experiment.variants) else some)]
+            every = len(self.variants) == len(self.experiment.variants)
+            flags += ["--variants", *(["all"] if every else [v.name for v in self.variants] or ["none"])]
         return shlex.join(["recombine", "run", self.experiment.source, "--tier", self.tier, *flags])
 
     @property

@@ -61,7 +61,7 @@ def draw(axes, rows: pd.DataFrame, low: int, high: int) -> None:
         axes[2].semilogy([place] * len(rows), rows[column], "o", color=plots.BAD, alpha=0.75, markersize=4)
     axes[2].set_xticks((0, 1), ("seen", "gap"))
     axes[2].set(xlim=(-0.6, 1.6), title="error at the angles\n(one dot per network)")
-    columns = {"mixture": "r_mixture", "nearer\nedge": "r_edge", "truth": "r_truth"}
+    columns = {"both\nedges": "r_mixture", "nearer\nedge": "r_edge", "truth\n": "r_truth"}
     groups = {name: rows[column].to_numpy() for name, column in columns.items()}
     plots.dots(axes[3], groups, colour=plots.BAD)
     axes[3].set_title("correlation in mid-gap with")

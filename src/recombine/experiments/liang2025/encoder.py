@@ -44,7 +44,7 @@ QUICK = Settings(
     seeds=2, size=8, low=2, high=5, rim=1, width=4, depth=2, steps=20, channels=(4, 4), hidden=8, encoder_steps=20
 )
 LAPTOP = Settings(batch=8, learning_rate=3e-3, steps=800, cosine=True)
-FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "steps": 3125, "encoder_steps": 3125}
+FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "width": 64, "depth": 4, "steps": 3150, "encoder_steps": 3150}
 GPU = Settings(seed=1, seeds=8, block=8, cosine=True, **FULL)
 PAPER = Settings(seed=1, seeds=20, **FULL)
 

@@ -37,8 +37,8 @@ class Settings(shared.HoleSettings):
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, steps=40, depths=(2,))
 LAPTOP = Settings(dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "seed": 1}
-GPU = Settings(seeds=20, block=10, depths=(2, 4, 8), steps=3125, **FULL)
-PAPER = Settings(seeds=20, block=10, depths=tuple(range(2, 11)), steps=3125, **FULL)
+GPU = Settings(seeds=20, block=10, depths=(2, 4, 8), steps=3150, **FULL)
+PAPER = Settings(seeds=20, block=10, depths=tuple(range(2, 11)), steps=3150, **FULL)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:

@@ -29,6 +29,7 @@ class Family:
     layer: str
     shown: tuple[str, ...] = (DONUT, STRIPES, BUMPS)
     ablations: tuple[str, ...] = ("none",)
+    slow: bool = False
 
 
 def families(settings: Settings) -> list[Family]:
@@ -38,8 +39,8 @@ def families(settings: Settings) -> list[Family]:
     return [
         *convolutional,
         Family("MLP", "local bump", mlp, "layer1"),
-        Family("per-pixel", "local bump", pixels, "layer1", shown=(DONUT, BUMPS)),
-        Family("rendering", "one-hot", rendering, "layer2", shown=(DONUT,), ablations=settings.ablations),
+        Family("per-pixel", "local bump", pixels, "layer1", shown=(DONUT, BUMPS), slow=True),
+        Family("rendering", "one-hot", rendering, "layer2", shown=(DONUT,), ablations=settings.ablations, slow=True),
     ]
 
 

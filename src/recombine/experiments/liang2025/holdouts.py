@@ -200,20 +200,6 @@ CLAIMS = (
             reads("square", "nearest memory", "hole_depth", at_most=-0.6),
         ),
     ),
-    rc.Claim(
-        "a training set of two products composes better than others (our reading)",
-        "The donut, a mixture of two products of distributions of x and y, lets a decoder place more held-out cells"
-        " than a grid with as many single cells missing, which is no such mixture.",
-        "A.1, eq. 18 to 20; the paper says what complexity is, and not that it helps",
-        effect=rc.difference("accuracy0_unseen", "square", "random"),
-        above=0.1,
-        unit="exact accuracy on held-out cells, square minus random cells",
-        fits=(*learnt("square"), *learnt("random")),
-        controls=(
-            reads("square", "perfect", "left_by_two", at_most=0.01),
-            reads("random", "perfect", "left_by_two", at_least=0.05),
-        ),
-    ),
 )
 
 

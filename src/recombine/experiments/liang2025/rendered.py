@@ -35,28 +35,38 @@ def volume(settings: CornerSettings, answer: rc.Record) -> dict:
     }
 
 
+DOTS = {
+    "share that is bands": "bands",
+    "modes per stored picture": "rank",
+    "unevenness of volume\n(decades)": "roughness",
+    "placed within 1 pixel: L": "accuracy1_l",
+    "placed within 1 pixel: corner": "accuracy1_corner",
+}
+"""What the panels of the last row show, with one dot per network, and the columns of the table that it is in."""
+
+
 def figure(settings: CornerSettings, table: pd.DataFrame, ablations: Sequence[str]):
-    """One column per ablation: a stored picture, the volume over (x, y), accuracies; at the left, errors and shares."""
-    plots, (figure, axes) = rc.plots, rc.plots.panels(rows=3, columns=len(ablations) + 1, side=2.1)
+    """One column per ablation: a stored picture, the volume over (x, y); at the right errors; below, what is judged."""
+    plots, (figure, axes) = rc.plots, rc.plots.panels(rows=3, columns=len(DOTS), side=2.1)
     colours = dict(zip(ablations, (plots.BAD, "#c9892b", "#2b6fc9", plots.GOOD), strict=True))
     for i, name in enumerate(ablations):
         rows = rc.pick(table, condition=name).sort_values("seed")
-        axes[0, 0].plot(rows["mse_l"], rows["mse_corner"], "o", color=colours[name], label=name, markersize=4)
-        for place, column in ((axes[1, 0], "bands"), (axes[2, 0], "roughness")):
-            place.plot([i] * len(rows), rows[column], "o", color=colours[name], alpha=0.75, markersize=4)
-        plots.signed(axes[0, i + 1], rows.iloc[0]["picture"], title=f"{name}: what is stored\nfor one unseen x")
+        axes[0, -1].plot(rows["mse_l"], rows["mse_corner"], "o", color=colours[name], label=name, markersize=4)
+        plots.signed(axes[0, i], rows.iloc[0]["picture"], title=f"{name}: what is stored\nfor one unseen x")
         volumes = rows.iloc[0]["volume_map"]
-        image = plots.heat_map(axes[1, i + 1], volumes - np.median(volumes), title="log10 volume", low=-1.5, high=0.5)
-        plots.box(axes[1, i + 1], settings.start, settings.size - 1)
-        places = {"L": rows["accuracy1_l"].to_numpy(), "corner": rows["accuracy1_corner"].to_numpy()}
-        plots.dots(axes[2, i + 1], places, colour=colours[name])
+        image = plots.heat_map(axes[1, i], volumes - np.median(volumes), title="log10 volume", low=-1.5, high=0.5)
+        plots.box(axes[1, i], settings.start, settings.size - 1)
+        for place, column in zip(axes[2], DOTS.values(), strict=True):
+            place.plot([i] * len(rows), rows[column], "o", color=colours[name], alpha=0.75, markersize=4)
     if rc.networks(table)["mse_corner"].notna().any():
-        plots.decades(axes[0, 0], xlabel="error on the L", ylabel="error in the corner")
-    axes[0, 0].legend(fontsize=7, frameon=False)
-    for place, label in ((axes[1, 0], "share that is bands"), (axes[2, 0], "unevenness of volume\n(decades)")):
-        place.set_xticks(range(len(ablations)), ablations, fontsize=7)
-        place.set_ylabel(label)
-    axes[1, 0].set_ylim(-0.05, 1.05)
-    axes[2, 1].set_ylabel("placed within 1 pixel")
-    figure.colorbar(image, ax=axes[1, -1], label="decades, less the median")
+        plots.decades(axes[0, -1], xlabel="error on the L", ylabel="error in the corner")
+    axes[0, -1].legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    for place, (label, column) in zip(axes[2], DOTS.items(), strict=True):
+        place.set_xticks(range(len(ablations)), ablations, fontsize=7, rotation=30)
+        place.set(title=label, xlim=(-0.6, len(ablations) - 0.4))
+        if column == "rank":
+            place.set_yscale("log", base=2)
+        elif column != "roughness":
+            place.set_ylim(-0.05, 1.05)
+    plots.colour_bar(figure, image, axes[1, -1], "decades,\nless the median")  # pyrefly: ignore
     return figure

@@ -37,7 +37,7 @@ LAPTOP = Settings(dark=True)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
 AS_RELEASED = {"learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=8, block=8, steps=3125, **AS_RELEASED, **FULL)
-PAPER = Settings(seeds=20, steps=6250, **AS_RELEASED, **FULL)
+PAPER = Settings(seeds=20, steps=3150, **AS_RELEASED, **FULL)
 
 DONUT, STRIPES, BUMPS = "whole donut", "stripes + bumps", "bumps only"
 
