@@ -147,31 +147,15 @@ SHUFFLED = rc.Check(
 )
 SOURCE, NOTE = "decodability, hyperteacher", "as a reading note of the paper has it"
 claim = partial(rc.Claim, controls=PROBES)
-correlating = partial(rc.Claim, controls=CONTROLS + figures.R2_CONTROLS, preconditions=(figures.spread(0.3),))
+ALONG = figures.goes_along(
+    "over supports and widths",
+    f"{SOURCE} (an R2 above 0.95, {NOTE})",
+    least=0.3,
+    controls=CONTROLS + figures.R2_CONTROLS,
+)
 CLAIMS = (
-    replace(
-        figures.goes_along("over supports and widths", f"{SOURCE} (an R2 above 0.95, {NOTE})"),
-        preconditions=(figures.spread(0.3),),
-        controls=CONTROLS + figures.R2_CONTROLS,
-    ),
-    correlating(
-        "decodability goes with generalisation over supports and widths (rank)",
-        "The better constituents can be decoded from the deepest hidden layer, the better held-out tasks are answered.",
-        f"ours; {SOURCE}",
-        effect=figures.explains("probe_deepest", None),
-        above=0.7,
-        unit="rank correlation of the two R2, over conditions",
-    ),
-    correlating(
-        "the deepest layer explains generalisation better than the task encoding and the first layer",
-        "R2 on held-out tasks has a larger squared correlation with decodability of the deepest layer than with that of"
-        " the task encoding or of the first layer, by more than 0.1.",
-        f"ours; {SOURCE}",
-        effect=figures.ahead_of_rivals(),
-        above=0.1,
-        unit="squared Pearson correlation with R2 on held-out tasks, deepest layer minus rival",
-        over="rivals",
-    ),
+    *ALONG,
+    figures.whichever_floor(ALONG[0]),
     claim(
         "composing students keep the constituents",
         "With most masks and many units, constituents of held-out tasks can be decoded from the deepest hidden layer.",

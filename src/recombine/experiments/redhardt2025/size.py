@@ -204,7 +204,11 @@ CLAIMS = (
         preconditions=(rc.reads("untrained", "probe_code", at_least=0.95, task_encoding="identity"),),
         over="task encodings",
     ),
-    figures.goes_along("over task encodings and sizes", f"ours, within one experiment; {SCALING}"),
+    *figures.goes_along(
+        "over task encodings and sizes",
+        f"ours, within one experiment; {SCALING}",
+        preconditions=(figures.mostly_fit(),),
+    ),
 )
 
 

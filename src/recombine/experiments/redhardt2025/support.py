@@ -118,6 +118,7 @@ def paper_tasks(table: pd.DataFrame) -> pd.DataFrame:
 
 
 PAPERS = "task support, hyperteacher"
+ALONG = figures.goes_along("over supports", f"ours, within one experiment; {PAPERS}", paper_tasks)
 CLAIMS = (
     figures.claim(
         "covered and connected supports compose",
@@ -193,7 +194,8 @@ CLAIMS = (
         says="Masks with a module that no training mask holds are answered much worse.",
         source=PAPERS,
     ),
-    figures.goes_along("over supports", f"ours, within one experiment; {PAPERS}", paper_tasks),
+    *ALONG,
+    figures.whichever_floor(ALONG[0], paper_tasks),
 )
 
 

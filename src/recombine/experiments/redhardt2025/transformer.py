@@ -135,6 +135,12 @@ def transformers(table: pd.DataFrame) -> dict:
     return {"model": TRANSFORMER, "count": rc.networks(table)["count"].max()}
 
 
+def both_of_the_paper(table: pd.DataFrame) -> pd.DataFrame:
+    """MLPs and transformers: a hypernetwork's first layer is linear in the constituents before any training."""
+    rows = figures.readable(table)
+    return rows[rows["model"].isin((MLP, TRANSFORMER))]
+
+
 CLAIMS = (
     ahead(
         TRANSFORMER,
@@ -160,7 +166,12 @@ CLAIMS = (
         unit="R2 of constituents decoded from the deepest layer",
         fits=(lambda t: figures.fits(**transformers(t))(t),),
     ),
-    figures.goes_along("over architectures", "ours, within one experiment; scaling law, MLP against transformer"),
+    *figures.goes_along(
+        "in MLPs and transformers",
+        "ours, within one experiment; scaling law, MLP against transformer",
+        both_of_the_paper,
+        preconditions=(figures.mostly_fit(both_of_the_paper),),
+    ),
 )
 
 
