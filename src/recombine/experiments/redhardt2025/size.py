@@ -62,11 +62,12 @@ _TWO: dict[str, Any] = {"task_encodings": ("identity", "few-shot"), "narrower": 
 _TWO |= {"shallow_width": 4, "shots": 5}
 QUICK = Settings(**students.QUICK | _TWO)
 LAPTOP = Settings(tasks=64, steps=1000)
-_LONGER = (("tokens", 3), ("interval shuffle", 3), ("nonlinear", 10), ("few-shot", 10))
+_LONGER = (("tokens", 3), ("interval shuffle", 3), ("nonlinear", 3), ("few-shot", 5))
 _SIZES: dict[str, Any] = {"narrower": (128, 256), "shallower": (2,), "shallow_width": 256, "longer": _LONGER}
 GPU = Settings(**students.LARGE | _SIZES)
 _WIDTHS = (128, 256, 512, 1024)
 PAPER = replace(GPU, **students.LONG, width=2048, narrower=_WIDTHS, shallow_width=2048, longer=())
+VARIANTS = students.VARIANTS
 
 
 def sizes(settings: Settings) -> list[tuple[int, int]]:
@@ -150,7 +151,7 @@ def depth_gain(table: pd.DataFrame) -> pd.DataFrame:
 def suffices(name: str) -> rc.Claim:
     """The claim that the largest students compose in one task encoding, above 0.9."""
     return figures.claim(
-        f"the {name} task encoding suffices",
+        f"large students given the {name} task encoding answer held-out combinations",
         f"Given the {name} task encoding, the largest students answer held-out combinations with an R2 above 0.9.",
         f"{SCALING} ({encodings.REPORTED[name]:g} by a reading note)",
         effect=each(among=[name]),
@@ -165,6 +166,8 @@ TRIED = rc.Check(
     lambda t: rc.networks(t)["task_encoding"].nunique(),
     at_least=len(encodings.TASK_ENCODINGS),
 )
+LARGEST_FIT = each(figures.fits())
+"""Whether the largest students of an encoding have learnt: where not, it is not learnt at this size."""
 SCALING = "model scaling, six encodings, hyperteacher"
 CLAIMS = (
     figures.claim(
@@ -176,6 +179,7 @@ CLAIMS = (
         above=0.05,
         unit="R2 on held-out tasks, widest minus narrowest",
         preconditions=(TRIED,),
+        fits=(LARGEST_FIT,),
         over="task encodings",
     ),
     figures.claim(
@@ -187,6 +191,7 @@ CLAIMS = (
         below=-0.1,
         unit="log10 of 1 - R2 on held-out tasks, deep minus shallow, narrow students",
         preconditions=(TRIED,),
+        fits=(LARGEST_FIT,),
         over="task encodings",
     ),
     *(suffices(name) for name in encodings.TASK_ENCODINGS),
@@ -202,6 +207,7 @@ CLAIMS = (
         above=0.1,
         unit="R2 of decoded constituents, hidden layer minus task encoding",
         preconditions=(rc.reads("untrained", "probe_code", at_least=0.95, task_encoding="identity"),),
+        fits=(each(figures.fits(), among=encodings.NONLINEAR),),
         over="task encodings",
     ),
     *figures.goes_along(
