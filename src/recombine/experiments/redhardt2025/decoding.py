@@ -218,25 +218,33 @@ CLAIMS = (
 )
 
 
+def others(rows: pd.DataFrame) -> np.ndarray:
+    """R^2 by layer of the modules that are not isolated, mean over students and modules."""
+    every = np.stack([np.stack(list(one)) for one in rows["constituents"]])  # students x layers x modules
+    isolated = np.abs(every[:, -1] - rows["rarest_deepest"].to_numpy()[:, None]).argmin(axis=1)
+    return np.stack([np.delete(one, i, axis=1).mean(axis=1) for one, i in zip(every, isolated, strict=True)]).mean(0)
+
+
 def figure(settings: Settings, table: pd.DataFrame):
     """R^2 of probes of each layer in every condition, and of the deepest against R^2 on held-out tasks."""
     from matplotlib.figure import Figure
 
-    picture = Figure(figsize=(9.5, 4.2), layout="constrained")
+    picture = Figure(figsize=(9.5, 4.4), layout="constrained")
     left, right = picture.subplots(1, 2)
     rows = rc.networks(table)
     best_first = rows.groupby("condition")["r2_unseen"].mean().sort_values(ascending=False).index
     for place, condition in enumerate(best_first):
         mine = rows[rows["condition"] == condition]
         figures.by_layer(left, mine, f"C{place}", condition)
-        x = mine["probe_deepest"].clip(lower=-1)
-        right.plot(x, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
+        low = figures.floored(mine, "probe_deepest", figures.FLOOR)
+        right.plot(low, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
+        if (mine["kind"] == DISCONNECTED).all() and mine["rarest_deepest"].notna().all():
+            rest, alone = others(mine), mine["rarest_deepest"].mean()
+            left.plot(range(len(rest)), rest, "--", color=f"C{place}", label="the same, other modules")
+            left.set_title(f"R2 of the isolated module, deepest layer: {alone:.2g}", fontsize=8)
     left.set_ylabel("R2 of decoded constituents, held-out tasks")
-    figures.legend(picture, loc="outside lower center", ncols=5)
-    whole, low, high = rc.grouped_correlation(rows, "condition", "probe_deepest", "r2_unseen")
-    right.set(xlabel="R2 of constituents decoded from the deepest hidden layer", ylabel="R2 on held-out tasks")
-    right.set_title(
-        f"one dot per student; within a seed squared Pearson {CLAIMS[0].effect(table).mean():.2f},\n"
-        f"rank {CLAIMS[1].effect(table).mean():.2f}; rank over all {whole:.2f} [{low:.2f}, {high:.2f}]"
-    )
+    figures.legend(picture, loc="outside lower center", ncols=4)
+    right.set(xlabel="R2 of constituents (below 0 as 0), deepest layer", ylabel="R2 on held-out tasks")
+    shown = [f"{name}: {CLAIMS[i].effect(table).mean():.2f}" for i, name in enumerate(("squared Pearson", "rank"))]
+    right.set_title(f"one dot per student; mean of correlations\nwithin a seed, {', '.join(shown)}", fontsize=8)
     return picture

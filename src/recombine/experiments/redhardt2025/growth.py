@@ -48,7 +48,8 @@ def power(rows: pd.DataFrame, level: float, over: str, column: str = "r2_unseen"
 
 
 def _power(x: pd.Series, y: pd.Series) -> float:
-    return float("nan") if y.isna().any() else float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    known = x.nunique() > 1 and y.notna().all()
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if known else float("nan")
 
 
 def by_kind(effect: Callable[[pd.DataFrame], pd.Series], rows: pd.DataFrame) -> pd.DataFrame:

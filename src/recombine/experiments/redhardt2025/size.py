@@ -225,23 +225,25 @@ def figure(settings: Settings, table: pd.DataFrame):
     rows = rc.networks(table)
     deep, thin = rows[rows["depth"] == settings.depth], rows[rows["width"] == settings.narrower[-1]]
     wide = deep[deep["width"] == settings.width]
-    for name, colour in ((n, f"C{i}") for i, n in enumerate(encodings.TASK_ENCODINGS) if n in settings.task_encodings):
-        own, large = deep[deep["task_encoding"] == name], wide[wide["task_encoding"] == name]
-        figures.lines(wider, {name: own}, "width", "r2_unseen", [colour])
-        figures.lines(deeper, {name: thin[thin["task_encoding"] == name]}, "depth", "r2_unseen", [colour])
+    for i, name in enumerate(settings.named(encodings.TASK_ENCODINGS)):
+        own, low, large = (t[t["task_encoding"] == name] for t in (deep, thin, wide))
+        colour, aside = f"C{i}", 0.03 * (i - 3)  # some would lie on one another
+        figures.lines(wider, {name: own.assign(width=own["width"] * (1 + aside))}, "width", "r2_unseen", [colour])
+        figures.lines(deeper, {name: low.assign(depth=low["depth"] + aside)}, "depth", "r2_unseen", [colour])
         for fit, fill in ((large["r2_seen"] >= figures.FIT, colour), (large["r2_seen"] < figures.FIT, "none")):
             x, y = large.loc[fit, "probe_code"].clip(lower=-1), large.loc[fit, "r2_unseen"]
-            by_code.plot(x, y, "o", color=colour, markerfacecolor=fill, markersize=4)
+            by_code.plot(x, y, "o", color=colour, markerfacecolor=fill, markersize=max(4, 8 - 2 * i))
     widths, depths = (*settings.narrower, settings.width), (*settings.shallower, settings.depth)
     wider.set(xscale="log", xlabel=f"width, {settings.depth} hidden layers")
     deeper.set(xlabel=f"hidden layers, width {settings.narrower[-1]}")
-    by_code.set(xlabel="R2 of constituents decoded from the encoding")
-    by_code.set_title(f"the largest students\n(open: R2 on training tasks below {figures.FIT})")
+    by_code.set(xlabel="R2 of constituents decoded\nfrom the encoding")
+    by_code.set_title(f"largest students (open: R2 on\ntraining tasks below {figures.FIT})", fontsize=8)
     for place, numbers in ((wider, widths), (deeper, depths)):
         place.set_xticks(numbers, [str(n) for n in numbers])
         place.minorticks_off()
     for place in axes[0]:
         place.set_ylabel("R2 on held-out tasks")
     figures.r2_limits(*axes[0])
-    figures.legend(wider, title="task encoding (also right)")
+    handles = wider.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=7, fontsize=6.5, frameon=False)
     return figure

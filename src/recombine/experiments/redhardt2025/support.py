@@ -210,14 +210,11 @@ def figure(settings: Settings, table: pd.DataFrame):
         colour = plots.GOOD if rows["connected"].min() > 0 else plots.BAD
         _column(first, i - 0.2, rows["r2_seen"], plots.NEUTRAL)
         _column(first, i + 0.2, rows["r2_unseen"], colour)
-        second.plot(rows["pairs"], rows["r2_unseen"], "o", color=colour, alpha=0.6, markersize=4)
-        place = rows["pairs"].mean(), rows["r2_unseen"].mean()
-        if name not in SOUND[:-1]:  # which lie on one another
-            label, up = (", ".join(SOUND), 7) if name in SOUND else (name, 4 if colour == plots.GOOD else -8)
-            second.annotate(label, place, xytext=(-8, up), textcoords="offset points", fontsize=6, ha="right")
+        marker = "o" if colour == plots.GOOD else "x"
+        second.plot(rows["pairs"], rows["r2_unseen"], marker, color=f"C{i}", alpha=0.7, markersize=4, label=name)
     first.set_xticks(range(len(groups)), list(groups), rotation=40, ha="right")
     first.set_ylabel("R2")
-    second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks", xlim=(0.3, 1.03))
+    second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks")
     figures.r2_limits(first, second)
     for colour, label in (
         (plots.NEUTRAL, "training tasks"),
@@ -228,8 +225,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
         figures.by_layer(third, groups[name], colour, name, first=1)
     third.set_ylabel("R2 of decoded constituents, held-out tasks")
-    for place in (first, third):
-        figures.legend(place, loc="lower left")
+    for place, title in ((first, None), (second, "crosses: not connected"), (third, None)):
+        figures.legend(place, loc="lower left", title=title)
     return figure
 
 
