@@ -45,7 +45,7 @@ class Settings(students.StudentSettings):
 
 
 QUICK = Settings(**students.QUICK | {"counts": (3, 7), "narrow": 4})
-LAPTOP = Settings(seed=2, seeds=10, block=10)
+LAPTOP = Settings(seed=2, seeds=10, block=10, tasks=64, steps=1000)
 GPU = Settings(**students.LARGE | {"seeds": 8, "block": 8, "counts": (32, 128, 522), "narrow": 32, "n_eval": 4096})
 PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522), **students.LONG)
 VARIANTS = students.VARIANTS

@@ -67,7 +67,7 @@ QUICK = Settings(
     | architectures.QUICK
     | {"modules": 5, "fewer": (4,), "max_active": 3, "multiples": (1, 2, 3), "transformers": (4,)}
 )
-LAPTOP = Settings(tasks=64, steps=1200)
+LAPTOP = Settings(seed=2, tasks=64, steps=2500, multiples=(1, 2.5, 6, 16))
 _SIZES: dict[str, Any] = {"modules": 28, "fewer": (10, 16), "more_active": (6,), "multiples": (1, 3, 9, 27)}
 GPU = Settings(**students.LARGE | architectures.LARGE | _SIZES | {"transformers": (28,)})
 _EVERY = tuple(range(10, 30, 2))

@@ -61,7 +61,7 @@ class Settings(Seeded):
 
 
 QUICK = Settings(seeds=2, n_eval=64, shorter=150)
-LAPTOP = Settings(seed=2, seeds=10, block=10)
+LAPTOP = Settings(seed=2)
 GPU = Settings(configurations=(SMALL, DEFAULT))
 PAPER = replace(GPU, seeds=10)
 

@@ -61,7 +61,7 @@ class Settings(students.StudentSettings):
 _TWO: dict[str, Any] = {"task_encodings": ("identity", "few-shot"), "narrower": (4,), "shallower": (1,)}
 _TWO |= {"shallow_width": 4, "shots": 5}
 QUICK = Settings(**students.QUICK | _TWO)
-LAPTOP = Settings(tasks=64, steps=1000)
+LAPTOP = Settings(seed=2, tasks=64, depth=4, shallower=(2,))
 _LONGER = (("tokens", 3), ("interval shuffle", 3), ("nonlinear", 3), ("few-shot", 5))
 _SIZES: dict[str, Any] = {"narrower": (128, 256), "shallower": (2,), "shallow_width": 256, "longer": _LONGER}
 GPU = Settings(**students.LARGE | _SIZES)

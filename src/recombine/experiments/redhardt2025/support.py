@@ -31,8 +31,8 @@ class Settings(students.StudentSettings):
 
 
 QUICK = Settings(**students.QUICK)
-LAPTOP = Settings(seed=2, seeds=10, block=10, tasks=64, steps=1200)
-GPU = Settings(**students.LARGE | {"seeds": 8, "block": 8, "n_eval": 2048})
+LAPTOP = Settings(seed=2, seeds=10, block=10, tasks=64, steps=900)
+GPU = Settings(**students.LARGE | {"seeds": 6, "block": 6, "n_eval": 2048})
 PAPER = replace(GPU, **students.LONG)
 VARIANTS = students.VARIANTS
 
