@@ -139,7 +139,7 @@ def plot_needed(axes, mlps: pd.DataFrame, families: Sequence[int]) -> None:
         for style, (k, some) in zip(("-", "--", ":"), mlps.groupby("max_active"), strict=False):
             found, of_seeds = needed(some, level).dropna(), power(some, level, "modules")
             grown = f"{of_seeds.mean():.2f}" if of_seeds.notna().any() else "not met by all"
-            mean = np.exp(np.log(found["needed"]).groupby(found["modules"]).mean())
+            mean = found.groupby("modules")["needed"].apply(lambda some: np.exp(np.log(some).mean()))
             label = f"R2 {level:g}, {k:g} active: {grown}"
             axes.plot(mean.index, mean, f"o{style}", color=f"C{place}", markersize=4, label=label)
             axes.plot(found["modules"], found["needed"], ".", color=f"C{place}", alpha=0.4, markersize=3)
