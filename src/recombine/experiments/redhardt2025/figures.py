@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +38,20 @@ claim = partial(rc.Claim, controls=R2_CONTROLS)
 """A claim on R^2, with the controls that every one of them has."""
 
 
-def beyond_memory(effect: Callable[[pd.DataFrame], Any]) -> Callable[[pd.DataFrame], Any]:
-    """1 - (1 - R^2) / (1 - m), where m is R^2 of answering as in the nearest training task: 0 is as good as memory."""
-    return lambda t: 1 - (1 - effect(t)) / (1 - rc.control(t, "nearest task", "r2_unseen"))
+def beyond_memory(effect: Callable[[pd.DataFrame], Any], **where: Any) -> Callable[[pd.DataFrame], Any]:
+    """1 - (1 - R^2) / (1 - m), where m is R^2 of the better of two answers that need no composition.
+
+    One answers as in the nearest training task, the other always 0; `where` picks the control among several.
+    """
+    return lambda t: 1 - (1 - effect(t)) / (1 - max(0.0, rc.control(t, "nearest task", "r2_unseen", **where)))
 
 
-BEYOND = "share of what the nearest training task misses that students get right"
+BEYOND = "share of what the better of nearest training task and zero answer misses that students get right"
+
+
+def over_untrained(effect: Callable[[pd.DataFrame], Any], column: str = "probe_deepest", **where: Any):
+    """An effect minus what the same column is in the untrained student that matches."""
+    return lambda t: effect(t) - rc.control(t, "untrained", column, **where)
 
 
 def squared(a: Any, b: Any) -> float:
@@ -57,17 +66,38 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["covers"] > 0]
 
 
-def explains(column: str, of: Callable[[Any, Any], float] | None = squared, among=readable, wanted: str = "r2_unseen"):
+def floored(rows: pd.DataFrame, column: str, floor: float) -> list[float]:
+    """Mean R^2 of decoded constituents, each counted as `floor` where lower, for a column such as `probe_deepest`.
+
+    R^2 has no lower bound: one constituent at -3 would decide a mean over eight, and any correlation with it.
+    """
+    each = rows[column.replace("probe_", "constituents_")]
+    return [float(np.nanmean(v)) if np.isfinite(v).any() else np.nan for v in (np.maximum(e, floor) for e in each)]
+
+
+def explains(
+    column: str,
+    of: Callable[[Any, Any], float] | None = squared,
+    among=readable,
+    wanted: str = "r2_unseen",
+    floor: float | None = None,
+):
     """By seed, how far a column goes with R^2 on held-out tasks over the conditions of an experiment."""
-    return rc.correlation_by_seed(column, wanted, among=among, of=of)
+
+    def rows(table: pd.DataFrame) -> pd.DataFrame:
+        some = among(table)
+        return some if floor is None else some.assign(**{column: floored(some, column, floor)})
+
+    return rc.correlation_by_seed(column, wanted, among=rows, of=of)
 
 
-def ahead_of_rivals(among=readable, wanted: str = "r2_unseen"):
+def ahead_of_rivals(among=readable, wanted: str = "r2_unseen", floor: float | None = None):
     """By seed, how much more of R^2 on held-out tasks the deepest layer explains than the encoding or first layer."""
 
     def over(rival: str):
         return lambda t: (
-            explains("probe_deepest", squared, among, wanted)(t) - explains(rival, squared, among, wanted)(t)
+            explains("probe_deepest", squared, among, wanted, floor)(t)
+            - explains(rival, squared, among, wanted, floor)(t)
         )
 
     return rc.each({"task encoding": over("probe_code"), "first layer": over("probe_first")})
@@ -83,18 +113,81 @@ def spread(least: float, among=readable, column: str = "r2_unseen") -> rc.Check:
     return rc.Check(f"least range of {column} within a seed", value, at_least=least)
 
 
-def goes_along(where: str, source: str, among=readable, **more) -> rc.Claim:
-    """The claim that decodability and generalisation go together within an experiment, as a reading note has it."""
-    return claim(
-        f"decodability goes with generalisation {where} (squared Pearson)",
-        "The R2 of constituents decoded from the deepest hidden layer and the R2 on held-out tasks have a squared"
-        f" Pearson correlation above 0.95 {where}.",
-        source,
-        effect=explains("probe_deepest", among=among),
-        above=0.95,
-        unit="squared Pearson correlation of the two R2 over conditions, by seed",
-        preconditions=(spread(0.1, among),),
-        **more,
+def mostly_fit(among=readable) -> rc.Check:
+    """The precondition that half of the students have learnt what they were trained on."""
+    return rc.Check(
+        f"share of students whose R2 on training tasks is {FIT} or more",
+        lambda t: float((among(t)["r2_seen"] >= FIT).mean()),
+        at_least=0.5,
+    )
+
+
+FLOOR = 0.0
+"""What the R^2 of a decoded constituent counts as where it is lower, in correlations."""
+FLOORS = {"floor 0": 0.0, "floor -1": -1.0, "no floor": None}
+
+
+def goes_along(
+    where: str,
+    source: str,
+    among=readable,
+    *,
+    wanted: str = "r2_unseen",
+    answers: str = "R2 on held-out tasks",
+    least: float = 0.1,
+    preconditions: tuple[rc.Check, ...] = (),
+    controls: tuple[rc.Check, ...] = R2_CONTROLS,
+) -> tuple[rc.Claim, ...]:
+    """The claims that decodability and generalisation go together within an experiment, for its `CLAIMS`.
+
+    Three of them: the paper's statistic; ranks; and more closely than rivals do, of which no student can lose the task
+    encoding. `among` gives the students of a table that enter, `wanted` and `answers` the column that says how well
+    they generalise, and its name. It must range over `least` within each seed.
+    """
+    ours, low = source if source.startswith("ours") else f"ours; {source}", "constituents below 0 count as 0"
+    made = partial(rc.Claim, controls=controls, preconditions=(spread(least, among, wanted), *preconditions))
+    two = f"R2 of constituents decoded from the deepest layer and {answers}"
+    return (
+        made(
+            f"decodability goes with generalisation {where} (squared Pearson)",
+            f"The {two} have a squared Pearson correlation above 0.95 {where}.",
+            source,
+            effect=explains("probe_deepest", squared, among, wanted, FLOOR),
+            above=0.95,
+            unit=f"squared Pearson correlation over conditions, by seed; {low}",
+        ),
+        made(
+            f"decodability goes with generalisation {where} (rank)",
+            f"The {two} rise together {where}: their rank correlation is above 0.7.",
+            ours,
+            effect=explains("probe_deepest", None, among, wanted, FLOOR),
+            above=0.7,
+            unit=f"rank correlation over conditions, by seed; {low}",
+        ),
+        made(
+            f"the deepest layer goes with generalisation {where} more closely than the task encoding and first layer",
+            f"{answers[0].upper()}{answers[1:]} goes more closely with decodability of the deepest layer than of the"
+            f" task encoding, which no student can lose, and of the first layer {where}, by more than 0.1.",
+            ours,
+            effect=ahead_of_rivals(among, wanted, FLOOR),
+            above=0.1,
+            unit=f"squared Pearson correlation with {answers}, deepest layer minus rival; {low}",
+            over="rivals",
+        ),
+    )
+
+
+def whichever_floor(one: rc.Claim, among=readable, wanted: str = "r2_unseen") -> rc.Claim:
+    """The first of `goes_along` again, for each floor that the R^2 of a constituent may have."""
+    effects = {name: explains("probe_deepest", squared, among, wanted, floor) for name, floor in FLOORS.items()}
+    return replace(
+        one,
+        name=one.name.replace(" (squared Pearson)", ", whichever floor a constituent's R2 has"),
+        says=one.says[:-1] + ", if low constituents count as 0, as -1 or as they are.",
+        source=one.source if one.source.startswith("ours") else f"ours; {one.source}",
+        effect=rc.each(effects),
+        unit="squared Pearson correlation over conditions, by seed",
+        over="floors",
     )
 
 

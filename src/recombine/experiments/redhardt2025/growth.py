@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import architectures
+from recombine.experiments.redhardt2025 import architectures, figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,8 @@ def power(rows: pd.DataFrame, level: float, over: str, column: str = "r2_unseen"
 
 
 def _power(x: pd.Series, y: pd.Series) -> float:
-    return float("nan") if y.isna().any() else float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    known = x.nunique() > 1 and y.notna().all()
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if known else float("nan")
 
 
 def by_kind(effect: Callable[[pd.DataFrame], pd.Series], rows: pd.DataFrame) -> pd.DataFrame:
@@ -94,16 +95,58 @@ def by_family(of: Callable[[pd.DataFrame], pd.Series]):
 
 
 def cost(table: pd.DataFrame) -> pd.DataFrame:
-    """By seed and number of active modules, R^2 with the fewest modules minus that with most, largest multiple."""
-    rows = most_shown(table)
-    return by_kind(rc.difference("r2_unseen", rows["modules"].min(), rows["modules"].max(), by="modules"), rows)
+    """By seed and number of active modules, the gap with most modules minus that with the fewest, largest multiple.
+
+    The gap is R^2 on training minus held-out tasks: students of more modules may also learn less.
+    """
+    rows = most_shown(table).assign(gap=lambda t: t["r2_seen"] - t["r2_unseen"])
+    return by_kind(rc.difference("gap", rows["modules"].max(), rows["modules"].min(), by="modules"), rows)
+
+
+def partial_rank(a: Any, b: Any, given: Any) -> float:
+    """The rank correlation of a and b that is left given a third: (ab - ag bg) / sqrt((1 - ag^2) (1 - bg^2)).
+
+    >>> round(partial_rank([1, 2, 3, 4], [1, 2, 3, 4], [2, 1, 4, 3]), 2)
+    1.0
+    """
+    from recombine.measures.similarity import rank_correlation
+
+    ab, ag, bg = rank_correlation(a, b), rank_correlation(a, given), rank_correlation(b, given)
+    rest = (1 - ag**2) * (1 - bg**2)
+    return float((ab - ag * bg) / np.sqrt(rest)) if rest > 0 else float("nan")
 
 
 def pairs_explain(table: pd.DataFrame) -> pd.DataFrame:
-    """By seed, the rank correlation of R^2 with the share of pairs seen, minus that with a rival."""
+    """By seed, the rank correlation of R^2 with the share of pairs seen, given each of two numbers of masks."""
     rows = rc.pick(table, model=architectures.MLP)
 
-    def over(rival: str):
-        return lambda t: rc.correlation_by_seed("pairs", "r2_unseen")(t) - rc.correlation_by_seed(rival, "r2_unseen")(t)
+    def given(rival: str):
+        columns = ["pairs", "r2_unseen", rival]
+        return lambda t: t.groupby("seed")[columns].apply(lambda some: partial_rank(*(some[c] for c in columns)))
 
-    return rc.each({"masks per module": over("multiple"), "share of all masks": over("share")})(rows)
+    return rc.each({"given masks per module": given("multiple"), "given share of all masks": given("share")})(rows)
+
+
+def readable_mlps(table: pd.DataFrame) -> pd.DataFrame:
+    """The MLPs whose training masks hold every module."""
+    rows = figures.readable(table)
+    return rows[rows["model"] == architectures.MLP]
+
+
+def plot_needed(axes, mlps: pd.DataFrame, families: Sequence[int]) -> None:
+    """The masks needed at each level against the modules, with the power that fits each seed, on average."""
+    for place, level in enumerate(LEVELS):
+        for style, (k, some) in zip(("-", "--", ":"), mlps.groupby("max_active"), strict=False):
+            found, of_seeds = needed(some, level).dropna(), power(some, level, "modules")
+            grown = f"{of_seeds.mean():.2f}" if of_seeds.notna().any() else "not met by all"
+            mean = found.groupby("modules")["needed"].apply(lambda some: np.exp(np.log(some).mean()))
+            label = f"R2 {level:g}, {k:g} active: {grown}"
+            axes.plot(mean.index, mean, f"o{style}", color=f"C{place}", markersize=4, label=label)
+            axes.plot(found["modules"], found["needed"], ".", color=f"C{place}", alpha=0.4, markersize=3)
+    axes.set(xscale="log", yscale="log", xlabel="modules", ylabel="training masks needed")
+    axes.minorticks_off()
+    axes.set_xticks(families, [f"{n:g}" for n in families])
+    if np.isfinite(axes.dataLim.y1):  # no level may have been met
+        low, high = (int(np.floor(np.log2(end))) for end in (axes.dataLim.y0, 2 * axes.dataLim.y1))
+        axes.set_yticks([2**n for n in range(low, high + 1)], [f"{2**n:g}" for n in range(low, high + 1)])
+    figures.legend(axes, title="power of the modules")

@@ -45,7 +45,7 @@ class Settings(students.StudentSettings):
 
 
 QUICK = Settings(**students.QUICK | {"modules": 5, "more": 1})
-LAPTOP = Settings()
+LAPTOP = Settings(seed=2)
 GPU = Settings(**students.LARGE | {"steps": 15_000, "n_eval": 2048})
 PAPER = replace(GPU, further=(3, 4), **students.LONG)
 

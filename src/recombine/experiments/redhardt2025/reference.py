@@ -61,7 +61,7 @@ class Settings(Seeded):
 
 
 QUICK = Settings(seeds=2, n_eval=64, shorter=150)
-LAPTOP = Settings()
+LAPTOP = Settings(seed=2)
 GPU = Settings(configurations=(SMALL, DEFAULT))
 PAPER = replace(GPU, seeds=10)
 
@@ -95,24 +95,55 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Those of all experiments, for the last configuration."""
-    return shared.controls(configured(settings, settings.configurations[-1]))
+    """Those of all experiments, for each configuration."""
+    return [
+        row | {"condition": name}
+        for name in settings.configurations
+        for row in shared.controls(configured(settings, name))
+    ]
+
+
+def within(configuration: str, effect):
+    """An effect of the students of one configuration; nothing where it was not trained."""
+    return lambda t: rc.each_of("condition", effect)(rc.pick(t, condition=configuration))
 
 
 def apart(configuration: str):
-    """How far R^2 on held-out tasks is from the authors'; nothing where the configuration was not trained."""
-
-    def effect(table: pd.DataFrame) -> pd.DataFrame:
-        rows = rc.pick(table, condition=configuration)
-        return rc.each_of("condition", lambda t: rc.by_seed(t, "r2_unseen") - rc.by_seed(t, "authors_unseen"))(rows)
-
-    return effect
+    """How far R^2 on held-out tasks is from the authors'."""
+    return within(configuration, lambda t: rc.by_seed(t, "r2_unseen") - rc.by_seed(t, "authors_unseen"))
 
 
 WHOLE = rc.Check("trained as long as with the authors' code (1: yes)", lambda t: rc.networks(t)["whole"].min(), 1.0)
-EVERY = rc.each_of("condition", rc.value("r2_unseen"))
 FITS = (rc.each_of("condition", figures.fits()),)
-claim = partial(figures.claim, preconditions=(WHOLE,))
+
+
+def every(check: rc.Check, worst: str) -> rc.Check:
+    """A check of a control, at the configuration for which it reads worst: "min" or "max"."""
+
+    def value(table: pd.DataFrame) -> float:
+        kinds = rc.networks(table)["condition"].unique()
+        return getattr(np, worst)([check.value(table[table["condition"] == kind]) for kind in kinds])
+
+    return replace(check, value=value)
+
+
+CONTROLS = tuple(every(c, "min" if np.isfinite(c.at_least) else "max") for c in figures.R2_CONTROLS)
+claim = partial(rc.Claim, controls=CONTROLS, preconditions=(WHOLE,))
+
+
+def close(configuration: str, gap: float) -> rc.Claim:
+    """The claim that held-out combinations are answered almost as well as training ones, in one configuration."""
+    return claim(
+        f"the {configuration} configuration answers held-out combinations almost as well as training ones",
+        f"R2 falls by less than {gap:g} from training to held-out combinations.",
+        "the default of the released code; the margin is ours",
+        effect=within(configuration, lambda t: rc.by_seed(t, "r2_seen") - rc.by_seed(t, "r2_unseen")),
+        below=gap,
+        unit="R2 on training minus held-out tasks",
+        fits=(within(configuration, figures.fits()),),
+    )
+
+
 CLAIMS = (
     claim(
         "the default configuration answers held-out combinations as with the authors' code",
@@ -134,32 +165,26 @@ CLAIMS = (
         unit="R2 on held-out tasks, ours minus theirs",
     ),
     claim(
-        "held-out combinations are answered far beyond memory",
-        "Trained as the paper's code trains, on three quarters of the combinations, a student answers the others.",
+        "students trained as the authors' code trains answer held-out combinations far beyond memory",
+        "Trained on three quarters of the combinations, a student gets right more than nine tenths of what the nearest"
+        " training task, or answering 0, misses of the others.",
         "the default of the released code",
-        effect=figures.beyond_memory(EVERY),
+        effect=rc.each_of("condition", figures.beyond_memory(rc.value("r2_unseen"))),
         above=0.9,
         unit=figures.BEYOND,
         fits=FITS,
         over="configurations",
     ),
+    close(DEFAULT, 0.005),
+    close(SMALL, 0.02),
     claim(
-        "held-out combinations are answered almost as well as training ones",
-        "R2 falls by less than 0.03 from training to held-out combinations.",
-        "the default of the released code",
-        effect=lambda t: rc.each_of("condition", rc.value("r2_seen"))(t) - EVERY(t),
-        below=0.03,
-        unit="R2 on training minus held-out tasks",
-        fits=FITS,
-        over="configurations",
-    ),
-    claim(
-        "constituents can be decoded from the deepest layer",
-        "The constituents of held-out tasks can be decoded linearly from the deepest hidden layer.",
-        "decodability, hyperteacher (0.95, by a reading note)",
-        effect=rc.each_of("condition", rc.value("probe_deepest")),
-        above=0.9,
-        unit="R2 of constituents decoded from the deepest hidden layer",
+        "constituents are decoded better from the deepest layer of trained students than of untrained ones",
+        "Constituents of held-out tasks are decoded from the deepest hidden layer better than in an untrained student"
+        " of the same shape, by an R2 of more than 0.05. The paper's level is 0.95.",
+        "decodability, hyperteacher (0.95, by a reading note); the comparison is ours",
+        effect=rc.each_of("condition", figures.over_untrained(rc.value("probe_deepest"))),
+        above=0.05,
+        unit="R2 of constituents decoded from the deepest hidden layer, trained minus untrained",
         fits=FITS,
         over="configurations",
     ),

@@ -44,11 +44,12 @@ class Settings(architectures.WithTransformer):
 
 
 QUICK = Settings(**students.QUICK | architectures.QUICK | {"counts": (3, 6), "written": 8})
-LAPTOP = Settings()
+LAPTOP = Settings(seed=2, steps=1000)
 _SIZES: dict[str, Any] = {"written": 5700, "tasks": 128, "max_active": 4, "hypernetwork_rate": 3e-3}
 GPU = Settings(**students.LARGE | architectures.LARGE | _SIZES | {"counts": (32, 128)})
 _COUNTS = (16, 32, 64, 128, 256, 512, 1024)
 PAPER = replace(GPU, **students.LONG, counts=_COUNTS, transformer_rate=3e-4, hypernetwork_rate=3e-4)
+VARIANTS = students.VARIANTS
 MLP, TRANSFORMER, HYPERNETWORK = architectures.MLP, architectures.TRANSFORMER, architectures.HYPERNETWORK
 KINDS = architectures.KINDS
 
@@ -95,13 +96,21 @@ def at_fewest(table: pd.DataFrame, model: str, column: str = "r2_unseen") -> pd.
     return rc.by_seed(table, column, model=model, count=rc.networks(table)["count"].min())
 
 
+def gap(table: pd.DataFrame, model: str) -> pd.Series:
+    """By seed, what is lost of R^2 from training to held-out tasks, with the fewest masks."""
+    return at_fewest(table, model, "r2_seen") - at_fewest(table, model)
+
+
 def apart(model: str, column: str, compare: Callable[[float, float], float]):
     """How far the mean of a column is from the MLP's, with the fewest masks."""
     return lambda t: compare(*(at_fewest(t, kind, column).mean() for kind in (model, MLP)))
 
 
 def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
-    """The claim that a kind of student answers held-out tasks better than the MLP; both must have learnt as much."""
+    """The claim that a kind of student loses less than the MLP from training to held-out tasks; both must have learnt.
+
+    What is lost is compared and not R^2 itself, which one that has learnt more of its training tasks also has more of.
+    """
 
     def fits(table: pd.DataFrame) -> pd.Series:
         return figures.fits(model=[model, MLP], count=rc.networks(table)["count"].min())(table)
@@ -110,20 +119,14 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
         name,
         says,
         source,
-        effect=lambda t: at_fewest(t, model) - at_fewest(t, MLP),
+        effect=lambda t: gap(t, MLP) - gap(t, model),
         above=0.02,
-        unit=f"R2 on held-out tasks with the fewest masks, {model} minus MLP",
+        unit=f"R2 on training minus held-out tasks with the fewest masks, MLP minus {model}",
         preconditions=(
             rc.Check(
                 f"parameters of {model} and MLP, the more over the fewer",
                 apart(model, "parameters", lambda a, b: max(a, b) / min(a, b)),
                 at_most=1.1,
-            ),
-            # Students that have learnt less of their training tasks also answer less of the others.
-            rc.Check(
-                f"difference of {model} and MLP in R2 on training tasks",
-                apart(model, "r2_seen", lambda a, b: abs(a - b)),
-                at_most=0.02,
             ),
         ),
         fits=(fits,),
@@ -135,19 +138,25 @@ def transformers(table: pd.DataFrame) -> dict:
     return {"model": TRANSFORMER, "count": rc.networks(table)["count"].max()}
 
 
+def both_of_the_paper(table: pd.DataFrame) -> pd.DataFrame:
+    """MLPs and transformers: a hypernetwork's first layer is linear in the constituents before any training."""
+    rows = figures.readable(table)
+    return rows[rows["model"].isin((MLP, TRANSFORMER))]
+
+
 CLAIMS = (
     ahead(
         TRANSFORMER,
-        name="a transformer composes better than an MLP from few training combinations",
-        says="Trained on the same few combinations, a transformer answers held-out ones better than an MLP of as many"
-        " parameters.",
+        name="a transformer loses less on held-out combinations than an MLP after few training ones",
+        says="Trained on the same few combinations, a transformer loses less R2 from these to held-out ones than an MLP"
+        " of as many parameters.",
         source="scaling law, MLP against transformer (by a reading note)",
     ),
     ahead(
         HYPERNETWORK,
-        name="a hypernetwork composes better than an MLP from few training combinations",
-        says="Trained on the same few combinations, a network whose weights are a linear map of the task encoding"
-        " answers held-out ones better than an MLP of as many parameters.",
+        name="a hypernetwork loses less on held-out combinations than an MLP after few training ones",
+        says="Trained on the same few combinations, a network whose weights are a linear map of the task encoding loses"
+        " less R2 from these to held-out ones than an MLP of as many parameters.",
         source="ours; the released hypernetwork without its LayerNorm",
     ),
     figures.claim(
@@ -160,7 +169,12 @@ CLAIMS = (
         unit="R2 of constituents decoded from the deepest layer",
         fits=(lambda t: figures.fits(**transformers(t))(t),),
     ),
-    figures.goes_along("over architectures", "ours, within one experiment; scaling law, MLP against transformer"),
+    *figures.goes_along(
+        "in MLPs and transformers",
+        "ours, within one experiment; scaling law, MLP against transformer",
+        both_of_the_paper,
+        preconditions=(figures.mostly_fit(both_of_the_paper),),
+    ),
 )
 
 
