@@ -122,15 +122,34 @@ def excess(table: pd.DataFrame) -> pd.DataFrame:
     return at_sizes(table, ratio)
 
 
-def storing(table: pd.DataFrame) -> pd.Series:
-    """By seed, the power of the modules with which the hidden neurons of a memorizing network grow."""
-    rows = rc.pick(table, condition="memorizing")
-    return rows.groupby("seed")[["modules", "hidden"]].apply(
-        lambda some: np.polyfit(np.log(some["modules"]), np.log(some["hidden"]), 1)[0]
-    )
+def crossing(table: pd.DataFrame) -> pd.Series:
+    """By seed, log2 of how many modules it takes until storing needs more neurons than building with a student's error.
+
+    The built network has as many neurons as interpolation between built ones says, on logarithms, for the error of the
+    widest student; beyond them the slope of the last two goes on. A built network needs no more for more modules.
+    """
+    import pandas as pd
+
+    students, built = rc.pick(table, condition="trained"), rc.pick(table, condition="built")
+    widest, here = students["hidden"].max(), students["modules"].min()
+    errors = rc.by_seed(table, "missed", condition="trained", hidden=widest, modules=here)
+    found = {}
+    for seed, error in errors.items():
+        mine = rc.pick(built, seed=seed, modules=here)
+        stored = rc.pick(table, condition="memorizing", seed=seed)
+        neurons = along(*_logs(mine, "missed", "hidden"), np.log2(error))
+        found[seed] = along(*_logs(stored, "hidden", "modules"), neurons)
+    return pd.Series(found).rename_axis("seed")
 
 
-def largest_stored(table: pd.DataFrame) -> pd.DataFrame:
-    """The largest memorizing networks that were built."""
-    rows = rc.pick(table, condition="memorizing").dropna(subset=["r2_others"])
-    return rows[rows["modules"] == rows["modules"].max()]
+def _logs(rows: pd.DataFrame, *columns: str) -> list[np.ndarray]:
+    return [np.log2(rows[name].to_numpy(float)) for name in columns]
+
+
+def along(x: np.ndarray, y: np.ndarray, at: float) -> float:
+    """y at a place on the line through points (x, y), whose first and last pieces go on beyond them."""
+    order = np.argsort(x)
+    x, y = x[order], y[order]
+    left = int(np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2))
+    slope = (y[left + 1] - y[left]) / (x[left + 1] - x[left])
+    return float(y[left] + slope * (at - x[left]))

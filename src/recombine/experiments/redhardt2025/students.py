@@ -117,6 +117,21 @@ LARGE |= {"precision": "bfloat16"}
 """The gpu tiers: fewer steps than the paper's, at a larger learning rate that falls."""
 LONG: dict[str, Any] = {"seeds": 10, "steps": 300_000, "learning_rate": 3e-4, "cosine": False}
 """The paper's training."""
+VARIANTS = (
+    rc.Variant(
+        "constant rate",
+        "the paper's learning rate is constant, ours falls along a cosine",
+        cosine=False,
+        seeds=lambda s: min(s.seeds, 5),
+    ),
+    rc.Variant(
+        "twice the steps",
+        "students train for fewer steps than the paper's",
+        steps=lambda s: 2 * s.steps,
+        seeds=lambda s: min(s.seeds, 5),
+    ),
+)
+"""Choices of training that differ from the paper's, for five seeds."""
 
 
 def with_changes(settings: Training, kind: type = StudentSettings, **changes) -> Any:
