@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import shared
+from recombine.experiments.redhardt2025 import figures, shared
 from recombine.theory.construction import Hyperteacher, construct, error_bound
 from recombine.theory.memorising import memorise, stored_neurons
 
@@ -130,16 +130,26 @@ def crossing(table: pd.DataFrame) -> pd.Series:
     """
     import pandas as pd
 
-    students, built = rc.pick(table, condition="trained"), rc.pick(table, condition="built")
-    widest, here = students["hidden"].max(), students["modules"].min()
-    errors = rc.by_seed(table, "missed", condition="trained", hidden=widest, modules=here)
-    found = {}
-    for seed, error in errors.items():
-        mine = rc.pick(built, seed=seed, modules=here)
+    students, found = widest(table), {}
+    for seed, error in rc.by_seed(students, "missed").items():
+        mine = rc.pick(table, condition="built", seed=seed, modules=students["modules"].min())
         stored = rc.pick(table, condition="memorizing", seed=seed)
         neurons = along(*_logs(mine, "missed", "hidden"), np.log2(error))
         found[seed] = along(*_logs(stored, "hidden", "modules"), neurons)
     return pd.Series(found).rename_axis("seed")
+
+
+def widest(table: pd.DataFrame) -> pd.DataFrame:
+    """The widest students."""
+    students = rc.pick(table, condition="trained")
+    if students.empty:
+        raise ValueError("the table has no trained student")
+    return students[students["hidden"] == students["hidden"].max()]
+
+
+def widest_fit(table: pd.DataFrame) -> pd.Series:
+    """By seed, whether the widest students have learnt what they were trained on."""
+    return figures.fits()(widest(table))
 
 
 def _logs(rows: pd.DataFrame, *columns: str) -> list[np.ndarray]:
@@ -148,6 +158,8 @@ def _logs(rows: pd.DataFrame, *columns: str) -> list[np.ndarray]:
 
 def along(x: np.ndarray, y: np.ndarray, at: float) -> float:
     """y at a place on the line through points (x, y), whose first and last pieces go on beyond them."""
+    if len(x) < 2:
+        return float("nan")
     order = np.argsort(x)
     x, y = x[order], y[order]
     left = int(np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2))

@@ -208,7 +208,7 @@ CLAIMS = (
         unit="log2 of the modules from which on storing needs more hidden neurons",
         preconditions=(AS_MANY,),
         controls=CONTROLS + MEMORY + figures.R2_CONTROLS,
-        fits=(lambda t: figures.fits(condition="trained", hidden=rc.pick(t, condition="trained")["hidden"].max())(t),),
+        fits=(built_networks.widest_fit,),
     ),
 )
 

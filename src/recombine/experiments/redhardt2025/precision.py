@@ -138,7 +138,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     rows = floored(table)
     for place, column, name in (
         (axes[0, 0], "r2_unseen", "R2 on held-out tasks"),
-        (axes[0, 1], "probe_deepest", "R2 of decoded constituents, deepest layer (0 where lower)"),
+        (axes[0, 1], "probe_deepest", "R2 of constituents (0 where lower)"),
     ):
         for colour, kind in enumerate(KINDS):
             both = rows[rows["kind"] == kind].pivot_table(index="seed", columns="precision", values=column)

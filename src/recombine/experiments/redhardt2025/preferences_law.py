@@ -71,7 +71,7 @@ class Settings(preference_students.PreferenceSettings):
 _TINY: dict[str, Any] = {"modules": 5, "fewer": (4,), "multiples": (1, 2), "transformers": (4,)}
 _TINY |= {"token": 8, "layers": 1, "inner": 8}
 QUICK = Settings(**preference_students.TINY | _TINY)
-LAPTOP = Settings(seed=2)
+LAPTOP = Settings(seed=2, steps=2400)
 _MODELS: dict[str, Any] = {"token": 256, "layers": 4, "heads": 4, "inner": 1024, "transformer_rate": 3e-4}
 _SIZES: dict[str, Any] = {"modules": 24, "fewer": (8, 16), "features": 24, "multiples": (1, 2.5, 7)}
 GPU = Settings(**preference_students.LARGE | _SIZES | _MODELS | {"transformers": (16,), "steps": 15_000})
@@ -215,7 +215,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     groups = {f"{model}, {m:g} preferences": some for (model, m), some in rows.groupby(["model", "modules"])}
     for place, column, label in (
         (axes[0, 0], EPISODES, "right episodes, held-out mixtures"),
-        (axes[0, 1], KEPT, "right episodes, held-out over training mixtures"),
+        (axes[0, 1], KEPT, "right episodes, held-out / training"),
     ):
         figures.lines(place, groups, "multiple", column, [f"C{i}" for i in range(len(groups))])
         place.set(xscale="log", xlabel="training mixtures per preference", ylabel=label)
@@ -229,6 +229,10 @@ def figure(settings: Settings, table: pd.DataFrame):
     if axes[0, 2].has_data():
         rc.plots.decades(axes[0, 2], xlabel="preferences", ylabel="training mixtures needed")
         axes[0, 2].set_xticks(settings.families, settings.families)
+        low, high = axes[0, 2].get_ylim()
+        ticks = [n for n in (2, 5, 10, 20, 50, 100, 200, 500) if low <= n <= high]
+        axes[0, 2].set_yticks(ticks, ticks)
+        axes[0, 2].minorticks_off()
         figures.legend(axes[0, 2])
     else:
         axes[0, 2].set_axis_off()
