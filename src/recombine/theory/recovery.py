@@ -35,6 +35,23 @@ def separation(y: np.ndarray, tolerance: float) -> float:
     return least
 
 
+def far_apart(y: np.ndarray, tolerance: float, count: int) -> np.ndarray:
+    """Which of the tasks to choose, so many at most, so that any two differ on many inputs: greedily.
+
+    The first differs most from all others on average; each next one is farthest from the nearest of those chosen.
+
+    >>> far_apart(np.array([[[0.0], [0.0]], [[0.0], [9.0]], [[9.0], [18.0]]]), 1.0, 2).tolist()
+    [2, 0]
+    """
+    differ = np.stack([(_apart(task, y) > 2 * tolerance).mean(axis=1) for task in y])
+    chosen = [int(differ.mean(axis=1).argmax())]
+    while len(chosen) < min(count, len(y)):
+        least = differ[:, chosen].min(axis=1)
+        least[chosen] = -1.0
+        chosen.append(int(least.argmax()))
+    return np.array(chosen)
+
+
 def recovered_share(y: np.ndarray, y_hat: np.ndarray, tolerance: float) -> float:
     """The share of tasks that the decoder names: those with which the model's answers agree on most inputs.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.redhardt2025 import shared
+from recombine.experiments.redhardt2025 import figures, shared
 from recombine.theory.construction import Hyperteacher, construct, error_bound
 from recombine.theory.memorising import memorise, stored_neurons
 
@@ -122,15 +122,46 @@ def excess(table: pd.DataFrame) -> pd.DataFrame:
     return at_sizes(table, ratio)
 
 
-def storing(table: pd.DataFrame) -> pd.Series:
-    """By seed, the power of the modules with which the hidden neurons of a memorizing network grow."""
-    rows = rc.pick(table, condition="memorizing")
-    return rows.groupby("seed")[["modules", "hidden"]].apply(
-        lambda some: np.polyfit(np.log(some["modules"]), np.log(some["hidden"]), 1)[0]
-    )
+def crossing(table: pd.DataFrame) -> pd.Series:
+    """By seed, log2 of how many modules it takes until storing needs more neurons than building with a student's error.
+
+    The built network has as many neurons as interpolation between built ones says, on logarithms, for the error of the
+    widest student; beyond them the slope of the last two goes on. A built network needs no more for more modules.
+    """
+    import pandas as pd
+
+    students, found = widest(table), {}
+    for seed, error in rc.by_seed(students, "missed").items():
+        mine = rc.pick(table, condition="built", seed=seed, modules=students["modules"].min())
+        stored = rc.pick(table, condition="memorizing", seed=seed)
+        neurons = along(*_logs(mine, "missed", "hidden"), np.log2(error))
+        found[seed] = along(*_logs(stored, "hidden", "modules"), neurons)
+    return pd.Series(found).rename_axis("seed")
 
 
-def largest_stored(table: pd.DataFrame) -> pd.DataFrame:
-    """The largest memorizing networks that were built."""
-    rows = rc.pick(table, condition="memorizing").dropna(subset=["r2_others"])
-    return rows[rows["modules"] == rows["modules"].max()]
+def widest(table: pd.DataFrame) -> pd.DataFrame:
+    """The widest students."""
+    students = rc.pick(table, condition="trained")
+    if students.empty:
+        raise ValueError("the table has no trained student")
+    return students[students["hidden"] == students["hidden"].max()]
+
+
+def widest_fit(table: pd.DataFrame) -> pd.Series:
+    """By seed, whether the widest students have learnt what they were trained on."""
+    return figures.fits()(widest(table))
+
+
+def _logs(rows: pd.DataFrame, *columns: str) -> list[np.ndarray]:
+    return [np.log2(rows[name].to_numpy(float)) for name in columns]
+
+
+def along(x: np.ndarray, y: np.ndarray, at: float) -> float:
+    """y at a place on the line through points (x, y), whose first and last pieces go on beyond them."""
+    if len(x) < 2:
+        return float("nan")
+    order = np.argsort(x)
+    x, y = x[order], y[order]
+    left = int(np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2))
+    slope = (y[left + 1] - y[left]) / (x[left + 1] - x[left])
+    return float(y[left] + slope * (at - x[left]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,23 +37,32 @@ def planning(walks: Any):
     return jax.jit(jax.vmap(partial(act, walks)))
 
 
-def records(
+def remembered(
     settings: PreferenceSettings, task: rc.Task, masks: np.ndarray, train: np.ndarray, seed: int
 ) -> dict[str, rc.Record]:
-    """Held-out mixtures of a seed's world as walked by a planner, by one for the nearest training mixture, which
-    shares most preferences, by one that always stops, and at random.
+    """Held-out mixtures of a seed's world as walked by a planner, and by one for the nearest training mixture.
+
+    The nearest shares most preferences. The task has mixtures in the identity encoding.
     """
     import jax
     import jax.numpy as jnp
 
     plan = planning(task.sample)
     keys = jax.random.split(rc.key(settings.seed, "controls"), settings.n_eval)
-    rng = rc.rng(settings.seed, "control masks", seed)
-    rows = rng.choice(np.flatnonzero(~train), settings.n_eval)
+    rows = rc.rng(settings.seed, "control masks", seed).choice(np.flatnonzero(~train), settings.n_eval)
     overlap = masks[rows].astype(float) @ masks[train].T - 0.1 * masks[train].sum(axis=1)
     nearest = np.flatnonzero(train)[overlap.argmax(axis=1)]
     mine, other = (jnp.asarray(task.combinations[seed * len(masks) + r]) for r in (rows, nearest))
     y, best = (np.asarray(a) for a in plan(mine, mine, keys))
-    systems = {"planner": best, "nearest mixture": np.asarray(plan(mine, other, keys)[1])}
-    systems |= {"always stops": np.zeros_like(best), "walks at random": rng.integers(0, 5, best.shape)}
-    return {name: rc.Record(masks[rows], masks[rows], y, np.eye(5)[actions]) for name, actions in systems.items()}
+    actions = {"planner": best, "nearest mixture": np.asarray(plan(mine, other, keys)[1])}
+    return {name: rc.Record(masks[rows], masks[rows], y, np.eye(5)[each]) for name, each in actions.items()}
+
+
+def records(
+    settings: PreferenceSettings, task: rc.Task, masks: np.ndarray, train: np.ndarray, seed: int
+) -> dict[str, rc.Record]:
+    """Those of `remembered`, one that always stops, and one that walks at random."""
+    found, rng = remembered(settings, task, masks, train, seed), rc.rng(settings.seed, "random walks", seed)
+    one = found["planner"]
+    walks = {"always stops": np.zeros(one.y.shape[:2], int), "walks at random": rng.integers(0, 5, one.y.shape[:2])}
+    return found | {name: replace(one, y_hat=np.eye(5)[actions]) for name, actions in walks.items()}

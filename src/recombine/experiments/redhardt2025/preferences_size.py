@@ -31,12 +31,10 @@ class Settings(preference_students.PreferenceSettings):
     """share of the mixtures that is never trained on"""
     task_encodings: tuple[str, ...] = ("identity", "interval shuffle")
     """how mixtures are encoded: identity, and any others but few-shot"""
-    narrower: tuple[int, ...] = (16,)
+    narrower: tuple[int, ...] = (32,)
     """widths of smaller students, rising; the widest have `width`"""
     deeper: tuple[int, ...] = ()
     """hidden layers of deeper students, of the width before the widest; the others have `depth`"""
-    steps: int = 1200
-    """updates of each student"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,11 +52,12 @@ class Settings(preference_students.PreferenceSettings):
 
 
 QUICK = Settings(**preference_students.TINY | {"narrower": (4,), "deeper": (3,)})
-LAPTOP = Settings()
-_SIZES: dict[str, Any] = {"task_encodings": tuple(TASK_ENCODINGS), "narrower": (16, 256), "deeper": (4,)}
+LAPTOP = Settings(seed=2, task_encodings=("identity", "orthogonal"))
+_ASKED = ("identity", "tokens", "interval shuffle", "nonlinear")
+_SIZES: dict[str, Any] = {"task_encodings": _ASKED, "narrower": (16, 256), "deeper": (4,), "steps": 15_000}
 GPU = Settings(**preference_students.LARGE | _SIZES)
 _WIDTHS = (16, 32, 64, 128, 256, 512, 1024)
-PAPER = replace(GPU, width=2048, narrower=_WIDTHS, **preference_students.LONG)
+PAPER = replace(GPU, width=2048, narrower=_WIDTHS, task_encodings=tuple(TASK_ENCODINGS), **preference_students.LONG)
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -117,6 +116,12 @@ def depth_gain(table: pd.DataFrame) -> pd.DataFrame:
     return gain.groupby(["task_encoding", "seed"]).mean().unstack("task_encoding")
 
 
+def deep_fit(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed and task encoding, whether the deepest students have learnt what they were trained on."""
+    rows = rc.networks(table)
+    return rc.each_of("task_encoding", preference_students.fits())(rows[rows["depth"] == rows["depth"].max()])
+
+
 SCALING = "model scaling, preference"
 GAP = each(lambda t: rc.by_seed(t, "episode_seen") - rc.by_seed(t, EPISODES))
 claim = partial(rc.Claim, source=SCALING, controls=preference_students.CONTROLS)
@@ -128,6 +133,7 @@ CLAIMS = (
         effect=lambda t: each(rc.value(EPISODES))(t) - each(rc.value(EPISODES), "min")(t),
         above=0.05,
         unit="share of right episodes on held-out mixtures, widest minus narrowest",
+        fits=(each(preference_students.fits()),),
         over="task encodings",
     ),
     claim(
@@ -137,6 +143,7 @@ CLAIMS = (
         effect=depth_gain,
         below=-0.05,
         unit="log10 of the share of wrong episodes on held-out mixtures, deep minus shallow",
+        fits=(deep_fit,),
         over="task encodings",
     ),
     claim(
@@ -158,6 +165,7 @@ CLAIMS = (
         ),
         above=0.1,
         unit="R2 of decoded preferences, hidden layer minus task encoding",
+        fits=(each(preference_students.fits(), among=NONLINEAR),),
         over="task encodings",
     ),
 )
@@ -181,5 +189,5 @@ def figure(settings: Settings, table: pd.DataFrame):
     axes[0, 0].minorticks_off()
     figures.legend(axes[0, 0], title="task encoding")
     axes[0, 1].axline((0, 0), slope=1, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
-    axes[0, 1].set(xlabel="R2 of preferences, from the encoding", ylabel="R2 of preferences, best hidden layer")
+    axes[0, 1].set(xlabel="R2 of preferences, encoding (-1 where lower)", ylabel="R2 of preferences, best hidden layer")
     return picture
