@@ -168,11 +168,8 @@ def some_gap(amount: str, width: int) -> rc.Check:
 
 def alike(table: pd.DataFrame) -> pd.Series:
     """By seed, 1 if narrow and wide students answer shown tasks equally well to 0.03, for both kinds of masks."""
-    narrow, wide = widths(table)
-    apart = [
-        abs(rc.difference("r2_seen", narrow, wide, by="width", kind=kind, amount=MANY)(table))
-        for kind in (RANDOM, HALVES)
-    ]
+    shown = [rc.difference("r2_seen", *widths(table), by="width", kind=k, amount=MANY)(table) for k in (RANDOM, HALVES)]
+    apart = [abs(each) for each in shown]
     return (np.maximum(*apart) <= 0.03).astype(float).where(apart[0].notna() & apart[1].notna())
 
 

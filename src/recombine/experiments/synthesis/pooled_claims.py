@@ -93,7 +93,7 @@ def size_room(table: pd.DataFrame) -> float:
 
 
 def coverage_room(table: pd.DataFrame) -> float:
-    """What coverage could add beyond the floor: what is missing where most pairs are withheld, less the floor's rise."""
+    """What coverage could add beyond the floor: what is missing where most are withheld, less the floor's rise."""
     rows = rc.pick(table, withheld=shares(table)[-1])
     return float((rows["shown"] - rows["success"]).mean() - ends("floor", table).mean())
 
@@ -134,8 +134,8 @@ CONTROLS = (
     reading("untrained", "max", at_most=0.5),
 )
 OURS = (
-    "ours: the question that joins the nine sources of a synthesis note; margins stated before any run; room, equal fit,"
-    " floors and the second reading after a look at other seeds"
+    "ours: the question that joins the nine sources of a synthesis note; margins stated before any run; room, equal"
+    " fit, floors and the second reading after a look at other seeds"
 )
 claim = partial(rc.Claim, source=OURS, controls=CONTROLS, over="families")
 STATED = (

@@ -36,7 +36,7 @@ def figure(settings: Any, table: pd.DataFrame):
     height = -(-len(names) // columns)
     sizes = 0.85 + 2.35 * height, 1.3 + 0.46 * len(names)
     picture = Figure(figsize=(10.4, 0.4 + sum(sizes)), layout="constrained")
-    upper, lower = picture.subfigures(2, 1, height_ratios=sizes, hspace=0.02)
+    upper, lower = picture.subfigures(2, 1, height_ratios=sizes, hspace=0.02)  # pyrefly: ignore
     axes = upper.subplots(height, columns, squeeze=False)
     for panel, name in zip(axes.ravel(), names, strict=False):
         _family(panel, name, rows[rows["family"] == name], settings)
@@ -98,7 +98,9 @@ def _floor(panel, rows: pd.DataFrame, places: pd.Series) -> None:
     left, right = panel.get_xlim()
     x, y = [left, *places, right], [level.iloc[0], *level, level.iloc[-1]]
     panel.fill_between(x, LOW, y, color="#aeb6bd", alpha=0.2, linewidth=0)
-    panel.plot(x, y, color=INK, linestyle=(0, (1, 1.6)), linewidth=1.3, label="dotted: best without composing", zorder=1.5)
+    panel.plot(
+        x, y, color=INK, linestyle=(0, (1, 1.6)), linewidth=1.3, label="dotted: best without composing", zorder=1.5
+    )
 
 
 def _size(panel, rows: pd.DataFrame, shift: float, colour: str, label: str) -> None:
@@ -129,5 +131,9 @@ def _below(verdict: Verdict, table: pd.DataFrame) -> str:
     names = [TITLES[name][0] for name in flat(table)]
     held = list(verdict.groups.values()).count("holds")
     said = f"“Coverage is all there is”: {verdict.verdict}"
-    said += f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)" if verdict.groups else ""
+    said += (
+        f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
+        if verdict.groups
+        else ""
+    )
     return said + (f". It leaves out families flat in coverage: {', '.join(names)}." if names else ".")

@@ -31,7 +31,8 @@ def forest(figure, verdicts: Mapping[str, Verdict], titles: Mapping[str, str], s
         for place, (word, (colour, mark)) in enumerate(MOVES.items()):
             part = _parts(verdicts[word], name).get(name)
             if part is not None:
-                _mark(panel, row + 0.27 * (place - 1), part, colour, mark, _grey(word, name, part, verdicts[word]))
+                said = _grey(word, name, part, verdicts[word])
+                _mark(panel, row + 0.27 * (place - 1), part, colour=colour, mark=mark, said=said)
     for word, (colour, mark) in MOVES.items():
         panel.plot([], [], f"{mark}-", color=colour, ms=5.5, label=words[word])
     panel.plot([], [], "o", color=INK, mfc="white", ms=5.5, label="hollow: undecided")
@@ -52,7 +53,7 @@ def _parts(verdict: Verdict, only: str) -> dict[str, Any]:
     return {part.name: part for part in verdict.parts} or {only: verdict}
 
 
-def _mark(panel, y: float, part: Any, colour: str, mark: str, said: str) -> None:
+def _mark(panel, y: float, part: Any, *, colour: str, mark: str, said: str) -> None:
     """One effect with its interval, hollow where it is undecided, and grey words behind it."""
     if isfinite(part.effect):
         if isfinite(part.low):
