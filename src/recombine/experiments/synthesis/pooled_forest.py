@@ -31,7 +31,8 @@ def forest(figure, verdicts: Mapping[str, Verdict], titles: Mapping[str, str], s
         for place, (word, (colour, mark)) in enumerate(MOVES.items()):
             part = _parts(verdicts[word], name).get(name)
             if part is not None:
-                said = _grey(word, name, part, verdicts[word])
+                learnt = _parts(verdicts["coverage"], name)[name].seeds >= MIN_SEEDS
+                said = "no room" if name in verdicts[word].because else _grey(part, learnt)
                 _mark(panel, row + 0.27 * (place - 1), part, colour=colour, mark=mark, said=said)
     for word, (colour, mark) in MOVES.items():
         panel.plot([], [], f"{mark}-", color=colour, ms=5.5, label=words[word])
@@ -45,6 +46,8 @@ def forest(figure, verdicts: Mapping[str, Verdict], titles: Mapping[str, str], s
     panel.spines["bottom"].set_color(FAINT)
     panel.set_xlabel("gain in success on withheld pairs (95 % intervals of the claims)", fontsize=9.5, color=INK)
     panel.margins(x=0.12)
+    left, right = panel.get_xlim()
+    panel.set_xlim(min(left, -0.15), max(right, 0.3))
     figure.legend(loc="outside upper left", ncols=5, frameon=False, fontsize=9)
 
 
@@ -66,17 +69,14 @@ def _mark(panel, y: float, part: Any, *, colour: str, mark: str, said: str) -> N
         panel.annotate(said, (at, y), (6, 0), textcoords="offset points", va="center", fontsize=8, color=FAINT)
 
 
-def _grey(word: str, name: str, part: Any, verdict: Verdict) -> str:
-    """Why an effect decides nothing, or of how many seeds it is the mean where some were left out."""
+def _grey(part: Any, learnt: bool) -> str:
+    """Of how many seeds an effect is the mean where some were left out, and why where these are too few."""
     every = part.seeds + part.unfit + part.lost
-    if name in verdict.because:
-        return "no room"
     if part.seeds == every:
         return ""
     if part.seeds >= MIN_SEEDS:
         return f"{part.seeds} of {every} seeds"
-    why = "not learnt" if word == "coverage" else "fits unequally"
-    return f"{why} ({part.seeds} of {every} seeds left)"
+    return f"{'fits unequally' if learnt else 'not learnt'} ({part.seeds} of {every} seeds left)"
 
 
 def _words(verdict: Verdict) -> list[str]:
