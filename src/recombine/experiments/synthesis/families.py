@@ -21,6 +21,8 @@ TRIES = 1000
 """How many lots are drawn at most."""
 PROGRAMMES = 800
 """How many dynamic programmes of four numbers there are, drawn by lot."""
+COMMANDS = 1500
+"""How many commands of SCAN there are, drawn by lot."""
 NAMES = ("bumps", "hyperteacher", "preferences", "chains", "programmes", "scan")
 
 
@@ -105,7 +107,8 @@ def _scan(seed: int, worlds: int, tiny: bool) -> rc.Task:
     from recombine.tasks import scan
 
     rows = scan.combinations()
-    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 8).train])
+    short = np.flatnonzero(scan.by_length(rows, 4 if tiny else 8).train)
+    return scan.scan(rows[np.sort(rc.rng(seed, "commands").permutation(short)[:COMMANDS])])
 
 
 @cache
