@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from recombine.experiments.dziri2023 import coverage as chains
 from recombine.experiments.dziri2023 import fillers
 from recombine.experiments.redhardt2025 import coverage, predicting, shared
 from recombine.splits import modules
+from recombine.splits.coverage import neighbours
 from recombine.tasks.modules import masks
 
 RNG = np.random.default_rng(0)
@@ -80,14 +82,15 @@ def test_supports_of_coverage_have_as_many_masks_and_differ_in_pairs():
     assert not (found[coverage.HALVES, coverage.FEW] & ~inside).any()
 
 
-def gaps(random: float, halves: float, few: float = 0.2) -> list[dict]:
+def gaps(random: float, halves: float, few: float = 0.3, level: float = 0.4) -> list[dict]:
     """Students whose gap to held-out tasks shrinks with width by so much, and grows by `few` where random data do."""
     rows = []
     for seed in range(5):
         for kind, shrinks in ((coverage.RANDOM, random), (coverage.HALVES, halves)):
             for width in (64, 256):
                 for amount in (coverage.MANY, coverage.FEW):
-                    gap = 0.4 - shrinks * (width == 256) + few * (amount == coverage.FEW and kind == coverage.RANDOM)
+                    gap = level - shrinks * (width == 256)
+                    gap += few * (amount == coverage.FEW and kind == coverage.RANDOM)
                     seen = 0.95 + 0.002 * RNG.normal()
                     who = {"system": "network", "condition": kind, "kind": kind, "amount": amount, "width": width}
                     rows.append(who | {"seed": seed, "r2_seen": seen, "gap": gap, "r2_unseen": seen - gap})
@@ -95,8 +98,19 @@ def gaps(random: float, halves: float, few: float = 0.2) -> list[dict]:
 
 
 def test_scale_that_helps_where_pairs_are_covered_is_read_as_that():
-    assert read(coverage, gaps(0.3, 0.05)) == ["holds", "holds", "holds"]
-    assert read(coverage, gaps(0.3, 0.3, few=0.0)) == ["fails", "fails", "fails"]
+    assert read(coverage, gaps(0.3, 0.05)) == ["holds", "holds", "holds", "holds"]
+    assert read(coverage, gaps(0.1, 0.1, few=0.0)) == ["fails", "fails", "fails", "fails"]
+
+
+def test_a_difference_in_r2_is_read_where_random_masks_leave_room_for_it():
+    """A small gap that is closed wholly adds less than the margin beyond the halves: that is no failure."""
+    rows = gaps(0.2, 0.2, few=0.05)
+    for row in (r for r in rows if r.get("kind") == coverage.RANDOM):
+        row["gap"] /= 4
+    width, _, masks, _ = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)
+    for verdict in (width, masks):
+        assert verdict.verdict == "undecided"
+        assert "the largest possible effect" in verdict.why
 
 
 def test_a_share_of_a_gap_is_read_where_there_is_a_gap():
@@ -104,14 +118,22 @@ def test_a_share_of_a_gap_is_read_where_there_is_a_gap():
     rows = gaps(0.1, 0.1)
     for row in (r for r in rows if r["system"] == "network" and r["kind"] == coverage.RANDOM):
         row["gap"] = 0.2 - 0.1 * (row["width"] == 256) + 0.002 * RNG.normal()
-    absolute, share, _ = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)
+    absolute, share, *_ = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)
     assert absolute.verdict == "fails"
     assert share.effect == pytest.approx(0.25, abs=0.05)
     assert share.verdict == "holds"
     for row in (r for r in rows if r.get("kind") == coverage.RANDOM):
         row["gap"] /= 4
-    share = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)[1]
+    _, share, _, masks = rc.judge_all(pd.DataFrame(rows), coverage.CLAIMS)
     assert "gap of narrow students" in share.why
+    assert "gap of wide students" in masks.why
+
+
+def test_the_share_that_more_masks_close_is_that_of_the_gap_after_few():
+    """After random masks a gap of .5 falls to .2; after halves it stays."""
+    table = pd.DataFrame(gaps(0.2, 0.2, few=0.3))
+    assert coverage.share_by_masks(coverage.RANDOM, table).to_numpy() == pytest.approx(0.6)
+    assert coverage.share_by_masks(coverage.HALVES, table).to_numpy() == pytest.approx(0.0)
 
 
 def decoders(gains: dict[float, float]) -> list[dict]:
@@ -135,6 +157,24 @@ def test_width_that_helps_chains_where_pairs_are_covered_is_read_as_that():
     assert read(chains, decoders({0.125: 0.2, 0.5: 0.2})) == ["fails"]
 
 
+def test_equally_many_rows_hold_all_trained_pairs_and_all_single_functions():
+    from recombine.experiments.tokens import worlds
+    from recombine.splits import chains as splits
+
+    settings = replace(chains.LAPTOP, equal_rows=True)
+    task = worlds.family(settings, 1)
+    full, *_ = known = [worlds.world(settings, task, 0, share) for share in settings.withheld]
+    fewer = [chains.world(settings, task, 0, share) for share in settings.withheld]
+    assert {int(each.train.sum()) for each in fewer} == {int(known[1].train.sum())}
+    assert int(full.train.sum()) > 2 * int(fewer[0].train.sum())
+    assert not (fewer[0].train & ~full.train).any()
+    assert (fewer[0].train | (splits.lengths(full.rows) > 1)).all()
+    assert np.array_equal(fewer[0].groups["trained"], fewer[0].train)
+    assert np.array_equal(fewer[0].groups["row_2"], full.groups["row_2"])
+    pairs = [set(neighbours(full.rows[:, 2:])[train].ravel().tolist()) for train in (full.train, fewer[0].train)]
+    assert pairs[0] == pairs[1]
+
+
 def commands(wide: float, narrow: float) -> list[dict]:
     """Decoders whose exact answers rise by so much per filler."""
     rows = []
@@ -153,6 +193,10 @@ def test_the_rise_per_filler_is_a_slope():
     assert slopes.to_numpy() == pytest.approx(0.25, abs=0.01)
     assert read(fillers, commands(0.25, 0.05)) == ["holds"]
     assert read(fillers, commands(0.1, 0.1)) == ["fails"]
+
+
+def test_variants_of_fillers_train_the_ends_alone():
+    assert {one.applied(fillers.GPU).fillers for one in fillers.VARIANTS} == {(0, 3)}
 
 
 def test_short_commands_still_ask_jump_around_right():

@@ -3,13 +3,16 @@
 A synthesis note concludes that scale leads to composition "mainly when the task space is coverable". Decoders of two
 widths answer chains at once, in worlds where an eighth or a half of the pairs of functions is never adjacent in
 training. Scale is said to help by what it adds to held-out chains of two functions: those held out singly, and those
-with a withheld pair, in equal parts.
+with a withheld pair, in equal parts. Where fewer pairs are withheld training has more rows as well, except in a variant
+with equally many.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 import recombine as rc
 from recombine.experiments.tokens import shared, worlds
@@ -26,6 +29,8 @@ class Settings(worlds.Worlds):
     """the smaller and the larger share of pairs of functions that are never adjacent in training"""
     held_out: float = 0.1
     """share of the rows whose pairs are all trained on that is held out singly"""
+    equal_rows: bool = False
+    """whether a seed trains on equally many rows at both shares: as many as where more pairs are withheld"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,7 +42,7 @@ class Settings(worlds.Worlds):
 
 
 QUICK = Settings(seeds=2, symbols=4, functions=4, narrow=4, width=8, head=4, depth=1, steps=20, batch=16)
-LAPTOP = Settings(seed=4, held_out=0.3, steps=2000, learning_rate=8e-3)
+LAPTOP = Settings(seed=5, seeds=8, block=8, held_out=0.3, steps=2000, learning_rate=8e-3)
 _SIZES = {"symbols": 12, "functions": 12, "narrow": 32, "width": 128, "depth": 4, "head": 32, "batch": 512}
 _TRAINING = {"steps": 10_000, "learning_rate": 1e-3, "precision": "bfloat16"}
 GPU = Settings(seed=4, seeds=8, block=8, held_out=0.2, **_SIZES, **_TRAINING)  # pyrefly: ignore
@@ -45,6 +50,7 @@ PAPER = replace(GPU, symbols=16, functions=16, width=256, precision="float32", s
 VARIANTS = (
     rc.Variant("half the steps", "the length of training is ours", steps=lambda s: s.steps // 2),
     rc.Variant("a quarter against three quarters", "which shares are withheld is ours", withheld=(0.25, 0.75)),
+    rc.Variant("equally many rows", "fewer withheld pairs leave more rows to train on", equal_rows=True),
 )
 
 
@@ -63,7 +69,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
         for share in settings.withheld
         for seed in cell.members
     ]
-    known = [worlds.world(settings, task, w["seed"], w["withheld"]) for w in who]
+    known = [world(settings, task, w["seed"], w["withheld"]) for w in who]
     seeds = [w["seed"] for w in who]
     chosen = [of_world(task.combinations, seed, each.train) for seed, each in zip(seeds, known, strict=True)]
     label = f"width-{cell.width}"
@@ -72,8 +78,33 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     for i, (w, each) in enumerate(zip(who, known, strict=True)):
         scores, record = worlds.measured(settings, task, trained[i].model, each)
         monitor.recorded(f"{label}-{w['withheld']}-{w['seed']}", record)
-        found.append(scores | success(scores) | shared.sizes(make, record.x.shape[1]) | {"depth": settings.depth})
+        scores |= success(scores) | {"rows": float(each.train.sum())}
+        found.append(scores | shared.sizes(make, record.x.shape[1]) | {"depth": settings.depth})
     return rc.rows(trained, who, found)
+
+
+def world(settings: Settings, task: rc.Task, seed: int, share: float) -> worlds.World:
+    """A seed's world where a share of the pairs is withheld, with fewer training rows if both shares have as many."""
+    known = worlds.world(settings, task, seed, share)
+    if not settings.equal_rows:
+        return known
+    fewest = min(int(worlds.world(settings, task, seed, each).train.sum()) for each in settings.withheld)
+    train = thinned(known, fewest, rc.rng(settings.seed, "equal rows", str(share), seed))
+    return known._replace(train=train, groups=known.groups | {"trained": train})
+
+
+def thinned(known: worlds.World, count: int, rng: np.random.Generator) -> np.ndarray:
+    """So many training rows: all chains of one function, and longer ones by lot that hold all trained pairs."""
+    from recombine.splits import chains, coverage
+
+    nodes = coverage.neighbours(known.rows[:, 2:])
+    single, every = chains.lengths(known.rows) == 1, coverage.covered(nodes, known.train)
+    for _ in range(1000):
+        longer = rng.permutation(np.flatnonzero(known.train & ~single))[: count - int(single.sum())]
+        train = single | np.isin(np.arange(len(known.rows)), longer)
+        if coverage.covered(nodes, train) == every:
+            return train
+    raise rc.UserError(f"{count} training rows cannot hold all pairs of functions: withhold more of them")
 
 
 def success(scores: dict[str, float]) -> dict[str, float]:

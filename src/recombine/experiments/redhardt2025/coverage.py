@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(students.WithPrecision):
-    seed: int = 2
+    seed: int = 3
     """the number from which every random draw is derived"""
     narrow: int = 96
     """units of a narrow student's hidden layer"""
     width: int = 256
     """units of a wide student's hidden layer"""
-    few: float = 0.5
+    few: float = 1 / 3
     """share of the masks within two halves that is trained on where data are few"""
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ LAPTOP = Settings(tasks=64, steps=2000)
 GPU = Settings(**students.LARGE | {"seeds": 8, "narrow": 256, "width": 1024})
 PAPER = replace(GPU, **students.LONG)
 VARIANTS = (
-    rc.Variant("few is a third", "what counts as few masks is our choice", few=1 / 3),
+    rc.Variant("few is a half", "what counts as few masks is our choice", few=0.5),
     rc.Variant("half the updates", "how long students train is not part of the claim", steps=lambda s: s.steps // 2),
 )
 RANDOM, HALVES, MANY, FEW = "random", "two halves", "many", "few"
@@ -111,9 +111,8 @@ def controls(settings: Settings) -> list[dict]:
     """Those of all experiments for both widths, beside as many random masks as lie within two halves."""
     task = shared.family(settings, 1)
     support = supports(settings, shared.masks(task), shared.support_key(settings, 0))[RANDOM, MANY]
-    small = [
-        students.with_changes(settings, students.WithPrecision, width=w) for w in (settings.narrow, settings.width)
-    ]
+    both = (settings.narrow, settings.width)
+    small = [students.with_changes(settings, students.WithPrecision, width=w) for w in both]
     untrained = [shared.untrained(s, task, shared.student(s, task), support, width=s.width) for s in small]
     return [*shared.known(settings, task, support), *untrained]
 
@@ -129,63 +128,98 @@ def closing(kind: str, table: pd.DataFrame) -> pd.Series:
     return -rc.difference("gap", *widths(table)[::-1], by="width", kind=kind, amount=MANY)(table)
 
 
-def share_closed(kind: str, table: pd.DataFrame) -> pd.Series:
-    """By seed, which share of the narrow students' gap wide ones close, with many masks."""
-    narrow, wide = (rc.by_seed(table, "gap", kind=kind, amount=MANY, width=w) for w in widths(table))
-    return 1 - wide / narrow
-
-
-def narrow_gap(table: pd.DataFrame) -> float:
-    """The narrow students' gap after many random masks, which is what width can close there."""
-    return float(rc.by_seed(table, "gap", kind=RANDOM, amount=MANY, width=widths(table)[0]).mean())
-
-
 def gain(kind: str, table: pd.DataFrame) -> pd.Series:
     """By seed, how much better wide students answer held-out tasks after many masks than after few."""
     return rc.difference("r2_unseen", MANY, FEW, by="amount", kind=kind, width=widths(table)[1])(table)
 
 
+def gap(kind: str, amount: str, width: int, table: pd.DataFrame) -> pd.Series:
+    """By seed, how much worse held-out tasks are answered than shown ones, by narrow (0) or wide (1) students."""
+    return rc.by_seed(table, "gap", kind=kind, amount=amount, width=widths(table)[width])
+
+
+def share_by_width(kind: str, table: pd.DataFrame) -> pd.Series:
+    """By seed, which share of the narrow students' gap wide ones close, with many masks."""
+    return 1 - gap(kind, MANY, 1, table) / gap(kind, MANY, 0, table)
+
+
+def share_by_masks(kind: str, table: pd.DataFrame) -> pd.Series:
+    """By seed, which share of the gap after few masks is closed after many, for wide students."""
+    return 1 - gap(kind, MANY, 1, table) / gap(kind, FEW, 1, table)
+
+
+def more(effect):
+    """An effect of a kind of masks and a table: after random masks minus after masks within two halves."""
+    return lambda table: effect(RANDOM, table) - effect(HALVES, table)
+
+
+def room(effect, amount: str, width: int, margin: float) -> rc.Check:
+    """What the effect would be if random masks left no gap: twice the margin is asked for."""
+    says = "the largest possible effect, the gap after random masks less the gain after two halves"
+    most = lambda t: float((gap(RANDOM, amount, width, t) - effect(HALVES, t)).mean())  # noqa: E731
+    return rc.Check(says, most, at_least=2 * margin)
+
+
+def some_gap(amount: str, width: int) -> rc.Check:
+    """A gap of which a share can be read."""
+    says = f"gap of {('narrow', 'wide')[width]} students after {amount} random masks"
+    return rc.Check(says, lambda t: float(gap(RANDOM, amount, width, t).mean()), at_least=0.1)
+
+
 def alike(table: pd.DataFrame) -> pd.Series:
     """By seed, 1 if narrow and wide students answer shown tasks equally well to 0.03, for both kinds of masks."""
-    narrow, wide = widths(table)
-    apart = [
-        abs(rc.difference("r2_seen", narrow, wide, by="width", kind=kind, amount=MANY)(table))
-        for kind in (RANDOM, HALVES)
-    ]
+    shown = [rc.difference("r2_seen", *widths(table), by="width", kind=k, amount=MANY)(table) for k in (RANDOM, HALVES)]
+    apart = [abs(each) for each in shown]
     return (np.maximum(*apart) <= 0.03).astype(float).where(apart[0].notna() & apart[1].notna())
 
 
-NOTE = "a synthesis note on nine sources: 'mainly when the task space is coverable'; stated before any run"
+NOTE = "a synthesis note on nine sources: 'mainly when the task space is coverable'; stated before any run, room after"
+OURS = "ours; stated after a look at other seeds, on which difference in R2 and share had opposite signs"
 claim = partial(figures.claim, source=NOTE)
+SIZES = (figures.fits(amount=MANY), alike)
+AMOUNTS = (lambda t: figures.fits(width=widths(t)[1])(t),)
 CLAIMS = (
     claim(
         "width closes the gap to held-out tasks where pairs are covered, more than where they are not (the note)",
         "From narrow to wide students, the gap between shown and held-out tasks shrinks by more R2 after random masks"
         " than after masks within two halves.",
-        effect=lambda t: closing(RANDOM, t) - closing(HALVES, t),
+        effect=more(closing),
         above=0.05,
         unit="shrinking of (R2 shown - R2 held-out) with width, random minus two halves",
-        fits=(figures.fits(amount=MANY), alike),
+        preconditions=(room(closing, MANY, 0, 0.05),),
+        fits=SIZES,
     ),
     claim(
         "width closes a larger share of the gap where pairs are covered than where they are not (ours)",
         "From narrow to wide students, a larger share of the gap between shown and held-out tasks is closed after"
         " random masks than after masks within two halves.",
-        source="ours; stated after a look at other seeds, on which difference in R2 and share had opposite signs",
-        effect=lambda t: share_closed(RANDOM, t) - share_closed(HALVES, t),
+        source=OURS,
+        effect=more(share_by_width),
         above=0.1,
         unit="share of the narrow students' gap that wide ones close, random minus two halves",
-        preconditions=(rc.Check("gap of narrow students after random masks", narrow_gap, at_least=0.1),),
-        fits=(figures.fits(amount=MANY), alike),
+        preconditions=(some_gap(MANY, 0),),
+        fits=SIZES,
     ),
     claim(
         "more masks help where they cover pairs, more than where they do not (the note)",
         "From few to many masks, held-out tasks are answered better after random masks, and less so after as many"
         " masks within two halves.",
-        effect=lambda t: gain(RANDOM, t) - gain(HALVES, t),
+        effect=more(gain),
         above=0.1,
         unit="gain in R2 on held-out tasks from few to many masks, random minus two halves, wide students",
-        fits=(lambda t: figures.fits(width=widths(t)[1])(t),),
+        preconditions=(room(gain, FEW, 1, 0.1),),
+        fits=AMOUNTS,
+    ),
+    claim(
+        "more masks close a larger share of the gap where they cover pairs than where they do not (ours)",
+        "From few to many masks, a larger share of the gap between shown and held-out tasks is closed after random"
+        " masks than after as many masks within two halves.",
+        source=OURS,
+        effect=more(share_by_masks),
+        above=0.1,
+        unit="share of the gap after few masks that many masks close, random minus two halves, wide students",
+        preconditions=(some_gap(FEW, 1),),
+        fits=AMOUNTS,
     ),
 )
 

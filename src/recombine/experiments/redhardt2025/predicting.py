@@ -110,7 +110,7 @@ CLAIMS = (
         "ours; stated after a look at other seeds, on which narrow students that do not fit carried the correlation",
         effect=figures.explains("probe_shown", None, among=wide),
         above=0.7,
-        unit="rank correlation of probe R2 on shown tasks with R2 on held-out tasks, over conditions of one width",
+        unit="rank correlation of probe R2 on shown tasks with R2 on held-out tasks, over four conditions of one width",
         preconditions=(figures.spread(0.3, among=wide),),
         controls=CONTROLS,
         fits=(lambda t: figures.fits(width=rc.networks(t)["width"].max())(t),),

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import recombine as rc
-from recombine.measures.controls import vote
 from recombine.splits import coverage
 
 TRIES = 1000
 """How many lots are drawn at most."""
 PROGRAMMES = 800
 """How many dynamic programmes of four numbers there are, drawn by lot."""
+COMMANDS = 1500
+"""How many commands of SCAN there are, drawn by lot."""
 NAMES = ("bumps", "hyperteacher", "preferences", "chains", "programmes", "scan")
 
 
@@ -106,7 +107,8 @@ def _scan(seed: int, worlds: int, tiny: bool) -> rc.Task:
     from recombine.tasks import scan
 
     rows = scan.combinations()
-    return scan.scan(rows[scan.by_length(rows, 4 if tiny else 8).train])
+    short = np.flatnonzero(scan.by_length(rows, 4 if tiny else 8).train)
+    return scan.scan(rows[np.sort(rc.rng(seed, "commands").permutation(short)[:COMMANDS])])
 
 
 @cache
@@ -220,11 +222,6 @@ def thinned(name: str, task: rc.Task, train: np.ndarray, count: int, rng: np.ran
     return np.isin(np.arange(len(train)), first)
 
 
-def said(name: str, y: np.ndarray, answers: int) -> np.ndarray:
-    """Right answers in the form in which a network gives them: certain logits where they are categories."""
-    return np.eye(answers, dtype=np.float32)[y[..., 0]] if family(name).categories else y
-
-
 def check(name: str) -> None:
     """Refuse the name of no family."""
     if name not in NAMES:
@@ -238,40 +235,38 @@ def recipe(name: str, effort: float) -> rc.Recipe:
     return rc.Recipe(max(1, round(effort * one.steps)), one.batch, rc.adamw_cosine, **more)
 
 
-def asked(settings: Any, name: str, task: rc.Task, model: Any, rows: np.ndarray) -> rc.Record:
-    """What a network says to examples of some rows, with keys that training never uses."""
+def picked(settings: Any, name: str, task: rc.Task, rows: np.ndarray) -> np.ndarray:
+    """Examples by lot of some rows."""
     rng = rc.rng(settings.seed, "test rows", name)
-    picked = task.combinations[rng.choice(np.flatnonzero(rows), settings.n_eval)]
-    return rc.record(model, task, picked, key=rc.key(settings.seed, "test"))
+    return task.combinations[rng.choice(np.flatnonzero(rows), settings.n_eval)]
 
 
-def known(settings: Any, name: str, task: rc.Task, *, train: np.ndarray, out: np.ndarray, make: Any) -> dict:
-    """Systems whose answer is known, on examples with a withheld pair."""
+@cache
+def _sampler(task: rc.Task) -> Callable[..., Any]:
+    """Examples of a task, compiled once for all that are asked."""
+    import jax
+
+    return jax.jit(jax.vmap(task.sample))
+
+
+@cache
+def _answerer() -> Callable[..., Any]:
     import equinox as eqx
     import jax
 
-    born = rc.initial_models(make, rc.key(settings.seed, "untrained")[None])
-    untrained = asked(settings, name, task, jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, born), out)
-    answers = untrained.y_hat.shape[-1]
-    rng = rc.rng(settings.seed, "memories", name)
-    some = task.combinations[rng.choice(np.flatnonzero(train), min(4096, int(train.sum())), replace=False)]
-    memory = rc.truth(task, some, key=rc.key(settings.seed, "memories"))
-    nearest = [int(np.argmin(np.sum(memory.z != z, axis=1))) for z in untrained.z]
-    found = {
-        "perfect": untrained.answering(said(name, untrained.y, answers)),
-        "remembers": untrained.answering(said(name, memory.y[nearest], answers)),
-        "untrained": untrained,
-    }
-    return found | {"votes": untrained.answering(said(name, voted(name, untrained, memory), answers))}
+    return eqx.filter_jit(lambda model, x: jax.vmap(lambda one: model(one)[0])(x))
 
 
-def voted(name: str, asked: rc.Record, memory: rc.Record) -> np.ndarray:
-    """The commonest remembered answer among rows that share a part; of all parts, the one that is right most often."""
-    _, first, label = np.unique(memory.y.reshape(len(memory), -1), axis=0, return_index=True, return_inverse=True)
-    shown = np.arange(len(memory) + len(asked)) < len(memory)
-    labels, tried = np.append(label, np.zeros(len(asked), int)), {}
-    for column in range(int(family(name).worlds), memory.z.shape[1]):
-        parts = np.append(memory.z[:, column], asked.z[:, column])[:, None]
-        y = memory.y[first[vote(parts, labels, shown)[~shown]]]
-        tried[family(name).score(asked.answering(said(name, y, asked.y_hat.shape[-1])))] = y
-    return tried[max(tried)]
+def drawn(task: rc.Task, z: np.ndarray, key: Any) -> rc.Record:
+    """What one that never errs says to an example of each combination."""
+    import jax
+
+    count = 1 << (len(z) - 1).bit_length()  # few shapes, hence few compilations
+    x, y = jax.device_get(_sampler(task)(np.resize(z, (count, z.shape[1])), jax.random.split(key, count)))
+    return rc.Record(z, x[: len(z)], y[: len(z)], y[: len(z)])
+
+
+def asked(settings: Any, name: str, task: rc.Task, model: Any, rows: np.ndarray) -> rc.Record:
+    """What a network says to examples of some rows, with keys that training never uses."""
+    record = drawn(task, picked(settings, name, task, rows), rc.key(settings.seed, "test"))
+    return record.answering(np.asarray(_answerer()(model, record.x)))

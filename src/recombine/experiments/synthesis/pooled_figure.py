@@ -1,4 +1,4 @@
-"""The pooled figure: success on withheld pairs against coverage of pairs, a panel per family, sizes as colours."""
+"""The pooled figure: success on withheld pairs against coverage of pairs, and below it what the claims read."""
 
 from __future__ import annotations
 
@@ -7,121 +7,133 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.synthesis.pooled_claims import DEEP, ROOM, USUAL, WIDE
+from recombine.experiments.synthesis import pooled_forest
+from recombine.experiments.synthesis.pooled_claims import COVERING, DEEP, DEEPER, SAME, USUAL, WIDE, WIDER, flat
+from recombine.experiments.synthesis.pooled_forest import FAINT, INK, SIZES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLOURS = {USUAL: "#6f7b88", WIDE: "#d98a1f", DEEP: "#2f6db3"}
-MARKS = {USUAL: "o", WIDE: "s", DEEP: "^"}
-INK, FAINT = "#333a41", "#9aa3ab"
+    from recombine.claims.verdict import Verdict
+
 TITLES = {
-    "bumps": "bumps · place x with place y",
-    "hyperteacher": "hyperteacher · modules together",
-    "preferences": "preferences · likings together",
-    "chains": "chains · adjacent functions",
-    "programmes": "programmes · adjacent numbers",
-    "scan": "SCAN · verb with manner",
+    "bumps": ("Bumps", "place x with place y", "peak in its pixel"),
+    "hyperteacher": ("Hyperteacher", "modules together", "R²"),
+    "preferences": ("Preferences", "likings together", "whole episode"),
+    "chains": ("Chains", "adjacent functions", "exact answer"),
+    "programmes": ("Dynamic programmes", "adjacent numbers", "exact answer"),
+    "scan": ("SCAN", "verb with manner", "exact answer"),
 }
+LOW, HIGH = -0.03, 1.06
 
 
 def figure(settings: Any, table: pd.DataFrame):
-    """One dot per network, a line through the means of each size; hollow: on shown rows; dotted: without composing."""
-    rows, columns = rc.networks(table), min(3, len(settings.families))
-    height = -(-len(settings.families) // columns)
-    picture, axes = rc.plots.panels(rows=height, columns=columns, side=3.1)
-    for panel in axes.ravel()[len(settings.families) :]:
+    """A panel per family (dots: networks; lines: means), and a forest of the claims' own effects and intervals."""
+    from matplotlib.figure import Figure
+
+    names, rows = settings.families, rc.networks(table)
+    columns = min(3, len(names))
+    height = -(-len(names) // columns)
+    sizes = 0.85 + 2.35 * height, 1.3 + 0.46 * len(names)
+    picture = Figure(figsize=(10.4, 0.4 + sum(sizes)), layout="constrained")
+    upper, lower = picture.subfigures(2, 1, height_ratios=sizes, hspace=0.02)  # pyrefly: ignore
+    axes = upper.subplots(height, columns, squeeze=False)
+    for panel, name in zip(axes.ravel(), names, strict=False):
+        _family(panel, name, rows[rows["family"] == name], settings)
+    for panel in axes.ravel()[len(names) :]:
         panel.axis("off")
-    words = {USUAL: "usual size", WIDE: f"{settings.wider} × as wide", DEEP: f"{settings.deeper} × as deep"}
-    left = float(rows["coverage_pairs"].min()) if rows["coverage_pairs"].notna().any() else 0.2
-    for panel, name in zip(axes.ravel(), settings.families, strict=False):
-        mine = rows[rows["family"] == name]
-        known = table[(table["family"] == name) & table["system"].isin(["remembers", "votes"])]["success"]
-        _frame(panel, name, mine, known)
-        _sizes(panel, mine, words)
-        panel.set_xlim(min(0.45, left - 0.07), 1.02)
-    for panel in axes[-1]:
-        panel.set_xlabel("share of all pairs that training covers")
-    for panel in axes[:, 0]:
-        panel.set_ylabel("success on withheld pairs")
-    headline, small = _headline(rows, settings)
-    picture.suptitle(headline, fontsize=13, fontweight="bold", color=INK)
-    entries = axes[0, 0].get_legend_handles_labels()
-    picture.legend(*entries, loc="outside lower center", ncols=5, frameon=False, title=small, title_fontsize=8.5)
+    upper.supxlabel("share of all pairs that training covers", fontsize=9.5, color=INK)
+    upper.supylabel("success on withheld pairs", fontsize=9.5, color=INK)
+    claims = {"coverage": COVERING, "width": WIDER, "depth": DEEPER, "same": SAME}
+    verdicts = {word: rc.judge(table, claim) for word, claim in claims.items()}
+    _legend(upper, axes[0, 0], pooled_forest.counts(verdicts))
+    pooled_forest.forest(lower, verdicts, {name: TITLES[name][0] for name in names}, settings)
+    picture.suptitle(
+        pooled_forest.headline(verdicts, len(names)), x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK
+    )
+    lower.supxlabel(_below(verdicts["same"], table), x=0.012, ha="left", fontsize=8.5, color=FAINT)
     return picture
 
 
-def _frame(panel, name: str, rows: pd.DataFrame, known: pd.Series) -> None:
-    """Title, what moves success, what is right without composing, and a grey ground where nothing can be told."""
-    panel.set_title(TITLES[name], loc="left", fontsize=10, fontweight="bold", color=INK, pad=19)
-    panel.text(0, 1.025, _summary(rows), transform=panel.transAxes, fontsize=8.5, va="bottom", color=INK)
-    panel.set(ylim=(-0.04, 1.06), yticks=np.linspace(0, 1, 6))
-    panel.grid(axis="y", alpha=0.25, linewidth=0.6)
-    panel.tick_params(colors=INK, length=3)
-    floor = float(known.max()) if len(known) else 0.0
-    panel.axhline(floor, color="black", linestyle=(0, (1, 2)), linewidth=1.1, label="best without composing")
-    panel.axhspan(-0.04, floor, color=FAINT, alpha=0.12, linewidth=0)
-    if why := _untold(rows):
-        panel.set_facecolor("#ececec")
-        panel.text(
-            0.5, 0.28, why, transform=panel.transAxes, ha="center", fontsize=9.5, color="#8a4b3c", style="italic"
-        )
+def _legend(figure, panel, title: str) -> None:
+    """Sizes first, below a line in words."""
+    handles, labels = panel.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: labels[i].startswith(("thin", "dotted")))
+    how: dict[str, Any] = {"loc": "outside upper left", "ncols": 5, "frameon": False, "fontsize": 9}
+    entries = [handles[i] for i in order], [labels[i] for i in order]
+    figure.legend(*entries, title=title, title_fontsize=9.5, alignment="left", **how)
 
 
-def _untold(rows: pd.DataFrame) -> str:
-    """Why neither reading can be had from a family, or nothing."""
+def _family(panel, name: str, rows: pd.DataFrame, settings: Any) -> None:
+    """One family: what it composes, how it is scored, its networks and what is right without composing."""
+    title, pairs, score = TITLES[name]
+    panel.set_title(title, loc="left", fontsize=10.5, fontweight="bold", color=INK, pad=17)
+    panel.text(0, 1.03, f"{pairs} · {score}", transform=panel.transAxes, fontsize=8.5, va="bottom", color=FAINT)
+    panel.set(ylim=(LOW, HIGH), yticks=(ticks := np.linspace(0, 1, 5)), yticklabels=[f"{t:g}" for t in ticks])
+    panel.grid(axis="y", color="#e6e9ec", linewidth=0.7)
+    panel.set_axisbelow(True)
+    panel.tick_params(colors=INK, length=3, labelsize=8.5)
+    for side in ("left", "bottom"):
+        panel.spines[side].set_color(FAINT)
+    rows = rows[rows["coverage_pairs"].notna()]
+    if rows.empty:
+        panel.text(0.5, 0.5, "all networks diverged", transform=panel.transAxes, ha="center", color=FAINT)
+        return
+    places = rows.groupby("withheld")["coverage_pairs"].mean().sort_values()
+    pad = max(0.04, 0.14 * float(places.max() - places.min()))
+    panel.set_xlim(places.min() - pad, places.max() + pad)
+    panel.set_xticks(places, [f"{place:.2f}" for place in places])
+    words = {USUAL: "usual size", WIDE: f"{settings.wider} × as wide", DEEP: f"{settings.deeper} × as deep"}
+    for place, size in enumerate((USUAL, WIDE, DEEP)):
+        _size(panel, rows[rows["size"] == size], 0.13 * pad * (place - 1) * 2, SIZES[size], words[size])
+    panel.plot([], [], "-", color=INK, linewidth=0.9, alpha=0.7, label="thin: on shown rows")
+    _floor(panel, rows, places)
     if not rows.groupby(["size", "withheld"])["fit"].mean().min() >= 1:
-        return "not learnt"
-    return "no room above the usual size" if rows[rows["size"] == USUAL]["success"].mean() > 1 - ROOM else ""
+        panel.text(0.03, 0.9, "not learnt by all sizes", transform=panel.transAxes, fontsize=8.5, color=FAINT)
 
 
-def _sizes(panel, rows: pd.DataFrame, words: dict[str, str]) -> None:
-    """The networks of a family: jittered dots, means with their standard errors, and hollow what was shown."""
-    for place, (size, colour) in enumerate(COLOURS.items()):
-        mine = rows[rows["size"] == size]
-        shift, mark = (place - 1) * 0.014, MARKS[size]
-        panel.plot(mine["coverage_pairs"] + shift, mine["success"], mark, color=colour, alpha=0.4, ms=4, mew=0)
-        by = mine.groupby("withheld")
-        means = by[["coverage_pairs", "success", "shown"]].mean().sort_values("coverage_pairs")
-        x, errors = means["coverage_pairs"] + shift, by["success"].sem().reindex(means.index)
-        panel.plot(x, means["shown"], mark, color=colour, mfc="none", ms=6, mew=1.2, clip_on=False)
-        panel.errorbar(
-            x, means["success"], yerr=errors, fmt=f"{mark}-", color=colour, ms=7.5, mec="white", mew=1,
-            linewidth=2, label=words[size], zorder=3,
-        )  # fmt: skip
-    panel.plot([], [], "o", color=INK, mfc="none", ms=6, mew=1.2, label="hollow: on shown rows")
-
-
-def _moves(rows: pd.DataFrame) -> dict[str, float]:
-    """What coverage adds at equal size, and what width and depth add at equal coverage; nothing if one is missing."""
-    means = rows.groupby(["size", "withheld"])["success"].mean().unstack("withheld")
-    if not set(COLOURS) <= set(means.index) or means.isna().to_numpy().any():
-        return {}
-    shares = sorted(means.columns)
-    found = {"coverage": float((means[shares[0]] - means[shares[-1]]).mean())}
-    return found | {
-        word: float((means.loc[size] - means.loc[USUAL]).mean()) for word, size in (("width", WIDE), ("depth", DEEP))
-    }
-
-
-def _signed(number: float) -> str:
-    """A signed number with two decimals; no minus before zero."""
-    return f"{round(number, 2) + 0.0:+.2f}".replace("-", "−")
-
-
-def _summary(rows: pd.DataFrame) -> str:
-    return "   ".join(f"{word} {_signed(gain)}" for word, gain in _moves(rows).items())
-
-
-def _headline(rows: pd.DataFrame, settings: Any) -> tuple[str, str]:
-    """What moves success on average over the families that learnt and have room, and what that is a mean of."""
-    told = [_moves(mine) for _, mine in rows.groupby("family") if not _untold(mine) and _moves(mine)]
-    if not told:
-        return "No family learnt what it was shown and has room for more", ""
-    means = {word: float(np.mean([moves[word] for moves in told])) for word in told[0]}
-    kinds = f"mean of the {len(told)} of {rows['family'].nunique()} families that learnt and have room"
-    return (
-        "What moves success on new pairs: " + ", ".join(f"{word} {_signed(gain)}" for word, gain in means.items()),
-        f"coverage: most minus fewest pairs covered; width and depth: {settings.wider} ×, {settings.deeper} ×, at equal"
-        f" coverage; {kinds}",
+def _floor(panel, rows: pd.DataFrame, places: pd.Series) -> None:
+    """What the better of nearest memory and best voter answers at each coverage, on average over seeds."""
+    level = rows.groupby("withheld")["floor"].mean().reindex(places.index)
+    left, right = panel.get_xlim()
+    x, y = [left, *places, right], [level.iloc[0], *level, level.iloc[-1]]
+    panel.fill_between(x, LOW, y, color="#aeb6bd", alpha=0.2, linewidth=0)
+    panel.plot(
+        x, y, color=INK, linestyle=(0, (1, 1.6)), linewidth=1.3, label="dotted: best without composing", zorder=1.5
     )
+
+
+def _size(panel, rows: pd.DataFrame, shift: float, colour: str, label: str) -> None:
+    """Networks of one size: small dots, means with 95 % intervals, and a thin line for shown rows."""
+    by = rows.groupby("withheld")
+    means = by[["coverage_pairs", "success", "shown"]].mean().sort_values("coverage_pairs")
+    x = means["coverage_pairs"] + shift
+    spread = (rows["seed"] - rows["seed"].mean()) / max(1, rows["seed"].max()) * 0.6 * abs(shift or 0.004)
+    panel.plot(x, means["shown"], "-", color=colour, linewidth=0.9, alpha=0.7, zorder=2)
+    at = rows["withheld"].map(means["coverage_pairs"]) + shift + spread
+    panel.plot(at, rows["success"], "o", color=colour, alpha=0.35, ms=3, mew=0, zorder=2.5)
+    half = [_half(by.get_group(share)["success"]) for share in means.index]
+    panel.errorbar(
+        x, means["success"], yerr=half, fmt="o-", color=colour, ms=5.5, mec="white", mew=0.8, linewidth=1.7,
+        elinewidth=1.3, label=label, zorder=3,
+    )  # fmt: skip
+
+
+def _half(numbers: pd.Series) -> float:
+    """Half of the 95 % interval of a mean; none of a single number."""
+    sound = numbers.dropna().to_numpy(float)
+    low, high = rc.interval(sound) if len(sound) > 1 else (0.0, 0.0)
+    return (high - low) / 2
+
+
+def _below(verdict: Verdict, table: pd.DataFrame) -> str:
+    """How the claim that coverage is all there is came out, and of which families it does not speak."""
+    names = [TITLES[name][0] for name in flat(table)]
+    held = list(verdict.groups.values()).count("holds")
+    said = f"“Coverage is all there is”: {verdict.verdict}"
+    said += (
+        f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
+        if verdict.groups
+        else ""
+    )
+    return said + (f". It leaves out families flat in coverage: {', '.join(names)}." if names else ".")
