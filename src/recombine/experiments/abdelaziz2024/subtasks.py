@@ -21,6 +21,7 @@ import recombine as rc
 from recombine.experiments.abdelaziz2024 import training
 from recombine.experiments.abdelaziz2024.training import ARMS, GRANULAR, PARAPHRASED, UMBRELLA, WITHOUT
 from recombine.experiments.seeds import Seeded
+from recombine.experiments.tokens import shared
 from recombine.table import Effect
 
 if TYPE_CHECKING:
@@ -94,12 +95,13 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 
 def sizes(settings: Settings, arm: str) -> dict[str, float]:
-    """What an arm was given: updates, tokens that bear loss, and distinct rows."""
+    """What an arm was given: updates and tokens that bear loss; and how large its decoders are."""
     from recombine.tasks.calls import scored_tokens
 
     updates = training.steps(settings, arm)
     each = scored_tokens(training.forms(arm), training.DEPTHS)
-    return {"updates": updates, "loss_tokens": updates * settings.batch * each, "width": settings.width}
+    given = {"updates": updates, "loss_tokens": updates * settings.batch * each, "width": settings.width}
+    return given | shared.sizes(training.maker(settings.width, settings.depth, settings.heads), settings.tokens - 1)
 
 
 def controls(settings: Settings) -> list[dict]:

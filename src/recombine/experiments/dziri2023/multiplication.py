@@ -46,7 +46,7 @@ class Settings(products.Products):
 
 
 QUICK = Settings(seeds=2, width=8, head=4, depth=1, steps=20, once_steps=20, batch=16, longer=(4,), n_eval=32)
-LAPTOP = Settings(seed=4, seeds=8, block=8, batch=64, learning_rate=1e-2)
+LAPTOP = Settings(seed=4, batch=64, learning_rate=1e-2)
 _SIZES = {"second": 2, "more": (3, 4), "width": 128, "depth": 4, "head": 32, "batch": 256}
 _TRAINING = {"steps": 1500, "once_steps": 12_000, "learning_rate": 2e-3, "precision": "bfloat16"}
 GPU = Settings(seed=3, seeds=8, block=8, **_SIZES, **_TRAINING)  # pyrefly: ignore
