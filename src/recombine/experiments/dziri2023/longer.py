@@ -37,7 +37,7 @@ class Settings(programmes.Programmes):
 
 _TINY = {"longest": 3, "larger": (4, 5), "rows": 200, "n_eval": 32, "width": 8, "head": 4, "depth": 1, "batch": 16}
 QUICK = Settings(seeds=2, steps=20, **_TINY)  # pyrefly: ignore
-LAPTOP = Settings(seed=3, steps=2000)
+LAPTOP = Settings(seed=4, steps=2000, batch=64)
 _SIZES = {"width": 128, "depth": 4, "head": 32, "batch": 256, "kinds": (PLAIN, COUPLED, LEARNED)}
 GPU = Settings(seed=3, seeds=8, block=8, steps=10_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
 PAPER = replace(

@@ -68,7 +68,7 @@ QUICK = Settings(
     seeds=2, symbols=4, functions=4, depths=(1, 2, 4), widths=(12, 8, 4), rates=(4e-3,) * 3, weights=1200, head=4,
     steps=20, batch=16,
 )  # fmt: skip
-LAPTOP = Settings(seed=4)
+LAPTOP = Settings(seed=4, steps=2000)
 _SIZES = {"symbols": 6, "functions": 6, "longest": 5, "weights": 1_500_000, "head": 32, "batch": 512}
 _DEPTHS = {"depths": (1, 2, 4, 8, 12), "widths": (352, 256, 192, 128, 96), "flat": 160}
 # As many weights as 40 laptop networks: their rates by depth (8, 8, 8, 4)e-3 over 8, the deepest a quarter less again.
