@@ -163,3 +163,6 @@ def test_commands_are_judged_by_their_mean_and_kinds_at_the_floor_are_left_open(
     assert "novel commands answered at the best depth" in nothing.why
     unfit = commands(dict.fromkeys(scan.ASKED, rising), fit=0.9)
     assert [rc.judge(unfit, claim).verdict for claim in scan.CLAIMS] == ["undecided"] * 2
+    some.loc[some["asked"] == scan.JUMP, "exact_trained"] = 0.9  # one kind that is not learnt leaves the others
+    assert rc.judge(some, mean).verdict == "undecided"
+    assert {part.name: part.verdict for part in rc.judge(some, each).parts} == by_kind

@@ -42,9 +42,8 @@ CONTROLS = (
     rc.reads("walks", "ood", at_most=0.0),
     rc.reads("untrained", "exact_trained", at_most=0.1),
 )
-claim = partial(
-    rc.Claim, controls=CONTROLS, preconditions=of_depth.SAME_SIZE, fits=(rc.fitted("exact_trained", at_least=FITS),)
-)
+learnt = rc.fitted("exact_trained", at_least=FITS)
+claim = partial(rc.Claim, controls=CONTROLS, preconditions=of_depth.SAME_SIZE, fits=(learnt,))
 STATED = (
     claim(
         "deep and thin beats balanced on novel commands (the note)",
@@ -65,6 +64,7 @@ STATED = (
         " novel commands.",
         "ours; what the mean of the claim before is made of",
         effect=by_kind,
+        fits=(rc.each_of("asked", learnt),),
         above=0.05,
         unit="exact answers, novel commands: four layers and more minus two",
         unsettled=at_the_floor,
