@@ -169,7 +169,7 @@ CLAIMS = (
 def figure(settings: Settings, table: pd.DataFrame):
     """Exact answers against independent errors; steps of seen and withheld endings; what right steps had; outcomes."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=4, side=3.2)
+    picture, axes = plots.panels(rows=1, columns=4, side=3.5)
     for n in settings.larger:
         axes[0, 0].plot(rows[f"predicted_{n}"], rows[f"exact_{n}"], "o", markersize=4, alpha=0.7, label=f"{n} inputs")
     axes[0, 0].plot([0, 1], [0, 1], color="black", linestyle=":", linewidth=0.9)
@@ -182,6 +182,7 @@ def figure(settings: Settings, table: pd.DataFrame):
     plots.dots(axes[0, 2], {name: rows[column].to_numpy() for name, column in counts.items()}, colour=plots.BAD)
     axes[0, 2].axhline(0, color="black", linestyle=":", linewidth=0.9)
     axes[0, 2].set(xlabel="counted in training rows", ylabel="log10(1 + count), right minus wrong steps")
+    axes[0, 2].autoscale(axis="y")
     plots.dots(axes[0, 3], {name: rows[f"share_{name}"].to_numpy() for name in OUTCOMES}, colour=plots.NEUTRAL)
     axes[0, 3].set(xlabel="steps written for larger sizes", ylabel="share")
     return picture

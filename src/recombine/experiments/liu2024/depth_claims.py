@@ -49,7 +49,7 @@ def by_composing(table: pd.DataFrame) -> pd.Series:
     return (novel[DEEP] - novel[least]) - (single[DEEP] - single[least])
 
 
-def by_trade(effect: Callable[[pd.DataFrame, str], pd.Series]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def by_trade(effect: Callable[..., pd.Series]) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """An effect of a trade, a column for each of two that was trained.
 
     Deep is thin in Liu et al.; in Petty et al. it has as wide tokens and smaller inner networks (flat).
