@@ -251,7 +251,7 @@ def test_a_rememberer_of_products_is_right_only_where_it_was_trained():
 
 
 def test_planted_memory_and_planted_multiplication_are_judged_so():
-    sizes = {"n_row": 1000.0, "n_withheld": 1000.0, "exact_trained": 1.0}
+    sizes = {"n_row": 1000.0, "n_withheld": 1000.0, "exact_trained": 1.0, "exact_smaller": 1.0}
     wrong = {"exact_row": 0.9, "exact_withheld": 0.3, "step_seen": 0.99, "step_withheld": 0.6, "exact_longer": 0.01}
     right = dict.fromkeys(wrong, 0.98)
     controls = products.known_systems(multiplication.QUICK)
@@ -264,6 +264,11 @@ def test_planted_memory_and_planted_multiplication_are_judged_so():
         rows = [row for arm, columns in arms.items() for row in planted(arm, **columns, **sizes)]
         found = rc.judge_all(pd.DataFrame([*rows, *controls]), multiplication.CLAIMS)
         assert [v.verdict for v in found] == words, [v.why for v in found]
+        # networks that have not learnt the smaller sizes say nothing about larger ones
+        table = pd.DataFrame([*rows, *controls])
+        table.loc[table["condition"] == multiplication.STEPS, "exact_smaller"] = 0.8
+        found = rc.judge_all(table, multiplication.CLAIMS)
+        assert [v.verdict for v in found] == [*words[:4], "undecided", "undecided"]
 
 
 def test_larger_products_are_judged_by_which_number_is_longer():

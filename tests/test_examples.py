@@ -36,6 +36,15 @@ def test_a_measure_that_misreads_a_control_decides_nothing():
     assert example("own_measure").main() == {"centre": "undecided", "peak": "holds"}
 
 
+def test_decoders_learn_chains_and_are_asked_written_and_patched(capsys):
+    found = example("tokens").main(steps=300, seeds=1)
+    assert found["trained"] > 0.9
+    assert set(found) == {"trained", "row_2", "pair_2"}
+    said = capsys.readouterr().out
+    assert "network 0 writes" in said
+    assert "with x of another row it says" in said
+
+
 def test_a_study_run_by_python_is_the_command_line():
     command = [sys.executable, EXAMPLES / "my_study.py", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

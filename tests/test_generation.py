@@ -74,3 +74,13 @@ def test_generation_without_an_end_token_is_told(shaped):
     endless[3, endless[3, :, 0] == EOS] = [FIRST, 1]
     with pytest.raises(rc.UserError, match=r"row 3 has no end token \(1\): generation would not know where to stop"):
         generate(filled(shaped, 0), rc.Record(right.z, right.x, endless, endless), end=EOS)
+
+
+def test_what_is_no_population_and_unknown_tokens_are_told(shaped):
+    models, rows = filled(shaped, 0), asked(0)
+    rows = rc.Record(rows.z, rows.x.copy(), rows.y, rows.y_hat)
+    with pytest.raises(rc.UserError, match="this is one network, not a population"):
+        generate(jax.tree.map(lambda a: a[0], models), rows, end=EOS)
+    rows.x[2, 1] = 9
+    with pytest.raises(rc.UserError, match=f"row 2 has token 9, .*; the network knows 0 to {IDS - 1}"):
+        generate(models, rows, end=EOS)

@@ -36,6 +36,12 @@ def test_a_later_place_is_not_reached_by_what_comes_after(model):
     assert np.allclose(last[:2], model(ROW)[0][:2], atol=1e-5)
 
 
+@pytest.mark.parametrize("places", [jnp.ones(3, bool), jnp.ones((4, 1), bool), True])
+def test_places_of_another_shape_are_told(model, places):
+    with pytest.raises(rc.UserError, match="a boolean per token; got"):
+        patched(model, ROW, DONOR, before=1, places=places)
+
+
 def test_a_layer_that_is_not_there_is_told(model):
     with pytest.raises(rc.UserError, match="before layer 0 to 2, got 3"):
         patched(model, ROW, DONOR, before=3, places=FIRST)

@@ -74,8 +74,12 @@ def test_only_differences_of_places_count(filled):
     assert np.allclose(logits(one, ROW), logits(shifted, ROW), atol=1e-4)
 
 
-def test_an_unknown_token_gives_no_number(model):
-    assert np.isnan(logits(model, ROW.at[0].set(7))).all()
+@pytest.mark.parametrize("token", [7, -1])
+def test_an_unknown_token_is_refused_and_gives_no_number_where_it_is_compiled(model, token):
+    row = ROW.at[0].set(token)
+    with pytest.raises(rc.UserError, match=f"row 0 has token {token}, .*; the network knows 0 to 6"):
+        model(row)
+    assert np.isnan(jax.jit(lambda x: model(x)[0])(row)).all()
 
 
 @pytest.mark.parametrize("first", range(3))

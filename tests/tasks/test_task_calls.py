@@ -102,3 +102,6 @@ def test_bad_requests_are_refused():
         calls.calls(ROWS, key=rc.key(0, "calls"), length=50)
     with pytest.raises(rc.UserError, match="combinations of calls"):
         calls.calls(np.array([[0, 4, 0, 0]]), key=rc.key(0, "calls"))
+    for shape in ((0, 4), (4,), (2, 3)):
+        with pytest.raises(rc.UserError, match=r"combinations of calls .* got shape"):
+            calls.calls(np.ones(shape, int), key=rc.key(0, "calls"))

@@ -10,6 +10,8 @@ import pytest
 import recombine as rc
 from recombine.experiments.tokens import worlds
 from recombine.measures import controls
+from recombine.measures.tokens import exact_match
+from recombine.models.decoder import TokenDecoder
 from recombine.splits import chains as splits
 from recombine.tasks.chains import chains
 from recombine.tasks.tokens import EOS, FIRST, SEP
@@ -61,6 +63,24 @@ def test_bad_families_and_worlds_are_told(task):
         task.sample.values(np.array([[5, 0, 0, 0, 0]]))
     with pytest.raises(rc.UserError, match="there is no world 9: they are numbered from 0 to 4"):
         splits.of_world(task.combinations, 9, np.ones(4672, bool))
+
+
+@pytest.mark.parametrize("world", [5, -1])
+def test_a_world_that_is_not_there_has_no_tokens_and_no_scores(task, world):
+    asked = rc.truth(task, np.array([[4, 0, 0, 0, 0], [world, 0, 0, 0, 0]]), key=KEY)
+    assert np.all(asked.x[0] >= 0)
+    assert np.all(asked.x[1] == -1)
+    model = TokenDecoder(FIRST + 17, width=8, depth=1, heads=2, key=jax.random.key(0))
+    said = rc.record(model, task, asked.z, key=KEY)
+    with pytest.raises(rc.UserError, match="row 1 has token -1, of a world that is not there"):
+        exact_match(said)
+
+
+def test_a_split_that_leaves_no_pair_covered_is_told(task):
+    z, rng = task.combinations[task.combinations[:, 0] == 0], np.random.default_rng(0)
+    for pairs, held_out in ((np.ones((8, 8), bool), 0.2), (np.zeros((8, 8), bool), 1 - 1e-9)):
+        with pytest.raises(rc.UserError, match="leaves no pair of functions covered: hold out less"):
+            splits.withholding(z, pairs, held_out, rng)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

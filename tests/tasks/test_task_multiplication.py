@@ -100,3 +100,12 @@ def test_what_a_step_needs_lies_as_far_away_in_numbers_of_every_length(digits):
     # the sum of round j begins after ":"; from its digit j on it is added to, digit by digit
     for j, start in enumerate(steps[:, -1, -1] + 2):
         assert places[start + j : start + j + digits[0]].tolist() == places[: digits[0]].tolist()
+
+
+@pytest.mark.parametrize("row", [[-1, 2, 3, 7, 1], [1, 2, 3, -1, 7], [1, -1, 3, 7, 1], [1, 2, 10, 7, 1]])
+def test_what_are_no_digits_of_two_numbers_is_refused(row):
+    with pytest.raises(rc.UserError, match="is none"):
+        task_of.multiplication(np.array([[1, 2, 3, 4, -1], row]), (3, 2), steps=True)
+    for shape in ((0, 5), (5,), (2, 4)):
+        with pytest.raises(rc.UserError, match=r"digits of two numbers.* got"):
+            task_of.multiplication(np.ones(shape, int), (3, 2), steps=True)

@@ -73,6 +73,17 @@ def test_what_is_no_command_is_refused():
         scan.scan(np.array([[34, 0, -1, -1, -1]]))
     with pytest.raises(rc.UserError, match="unknown token 'fly'"):
         scan.VOCABULARY.ids(["fly"])
+    with pytest.raises(rc.UserError, match="no phrase 'fly'"):
+        scan.add_primitive(ROWS, "fly")
+
+
+@pytest.mark.parametrize("row", [[-1, 0, -1, -1, -1], [3, 0, 0, -1, -1], [3, 0, -1, 2, -1]])
+def test_a_malformed_row_is_refused(row):
+    with pytest.raises(rc.UserError, match="is none"):
+        scan.scan(np.array([[3, 0, -1, -1, -1], row]))
+    for shape in ((0, 5), (5,), (2, 4)):
+        with pytest.raises(rc.UserError, match=r"combinations of SCAN .* got shape"):
+            scan.scan(np.zeros(shape, int))
 
 
 def test_parts_are_verbs_and_manners():

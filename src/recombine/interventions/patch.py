@@ -19,6 +19,9 @@ def patched(model: Any, x: jax.Array, donor: jax.Array, *, before: int, places: 
 
     `before` is 0 for the embedding, and the number of layers for what is read out.
     """
+    if not x.shape == donor.shape == jnp.shape(places):
+        shapes = f"{x.shape}, {donor.shape} and {jnp.shape(places)}"
+        raise UserError(f"a row, its donor and the places are of one shape, a boolean per token; got {shapes}")
     acts, others = model(x)[1], model(donor)[1]
     layers = len(acts) - 1
     if not 0 <= before <= layers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.core import Record
+from recombine.core import Record, UserError
 
 
 def token_accuracy(record: Record) -> float:
@@ -47,9 +47,25 @@ def exact_rows(record: Record) -> np.ndarray:
 def right_tokens(record: Record) -> np.ndarray:
     """(rows, T) whether the largest logit is that of the right token; never where a logit is not a number.
 
+    If that is because of a token that the network does not know, it is refused.
+
     >>> y, y_hat = np.array([[[1, 1], [0, 1]]]), np.array([[[0.0, 2.0], [np.nan, 0.0]]])
     >>> right_tokens(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
     [[True, False]]
     """
     finite = np.isfinite(record.y_hat).all(axis=-1)
+    if not finite.all() and record.x.shape == finite.shape:  # a decoder that was asked in a compiled program
+        need_known(record.x, record.y_hat.shape[-1])
     return finite & (record.y_hat.argmax(axis=-1) == record.y[..., 0])
+
+
+def need_known(x: np.ndarray, ids: int) -> None:
+    """Refuse rows (.., T) with a token that is no id of a network with so many.
+
+    >>> need_known(np.array([[3, 2]]), 4)
+    """
+    wrong = (x < 0) | (x >= ids)
+    if wrong.any():
+        row, token = int(np.argwhere(np.atleast_2d(wrong))[0, 0]), int(x[wrong].flat[0])
+        why = "of a world that is not there" if token < 0 else "perhaps of another task"
+        raise UserError(f"row {row} has token {token}, {why}; the network knows 0 to {ids - 1}")

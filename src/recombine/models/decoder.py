@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import UserError
+from recombine.measures.tokens import need_known
 from recombine.models.network import Network
 
 Places = Callable[[jax.Array], jax.Array]
@@ -118,8 +119,14 @@ class TokenDecoder(Network):
         return self.rest(self.read(x), x, 0).reshape(*x.shape, -1)
 
     def read(self, x: jax.Array) -> jax.Array:
-        """h (rows * T, W) before the first layer, of rows x (rows, T) or one row (T,); NaN where an id is unknown."""
-        h = self.embed.at[x.astype(jnp.int32)].get(mode="fill", fill_value=jnp.nan)
+        """h (rows * T, W) before the first layer, of rows x (rows, T) or one row (T,).
+
+        An unknown id is refused; in a compiled program, which cannot refuse, it gives NaN.
+        """
+        if not isinstance(x, jax.core.Tracer):
+            need_known(np.asarray(x), len(self.embed))
+        known = jnp.where(x < 0, len(self.embed), x).astype(jnp.int32)  # a negative index would count from the end
+        h = self.embed.at[known].get(mode="fill", fill_value=jnp.nan)
         if self.index is not None:
             if x.shape[-1] > len(self.index):
                 raise UserError(f"a row of {x.shape[-1]} tokens is longer than the {len(self.index)} learned places")

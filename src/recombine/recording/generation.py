@@ -16,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Record, UserError
+from recombine.measures.tokens import need_known
+from recombine.models.network import answer_shapes, member_shapes
 
 _AT_ONCE = 256  # rows written together, to bound memory
 
@@ -30,10 +32,21 @@ def generate(models: Any, asked: Record, *, end: int, pad: int = 0) -> np.ndarra
     if not np.all(np.any(counts & (asked.y[..., 0] == end), axis=1)):
         row = int(np.argmin(np.any(counts & (asked.y[..., 0] == end), axis=1)))
         raise UserError(f"the answer of row {row} has no end token ({end}): generation would not know where to stop")
+    _check_decoders(models, asked.x)
     params, static = eqx.partition(models, eqx.is_array)
     begins = jnp.asarray(counts.argmax(axis=1))
     written = _write(params, jnp.asarray(asked.x), begins, static=static, end=end, pad=pad)
     return np.asarray(written)
+
+
+def _check_decoders(models: Any, x: np.ndarray) -> None:
+    """Refuse what is no population of decoders, and rows with tokens that they do not know."""
+    try:
+        logits, _ = answer_shapes(member_shapes(models), jax.ShapeDtypeStruct(x.shape[1:], x.dtype))
+    except ValueError as error:
+        how = "one network is given as jax.tree.map(lambda a: a[None], model)"
+        raise UserError(f"{error}; {how}") from error
+    need_known(x, logits.shape[-1])
 
 
 @partial(jax.jit, static_argnames=("static", "end", "pad"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.core import ABSENT, Split, UserError, as_mask
+from recombine.splits.coverage import need_covered, neighbours
 
 
 def withheld_pairs(functions: int, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -45,6 +46,7 @@ def withholding(combinations: np.ndarray, pairs: np.ndarray, held_out: float, rn
         raise UserError(f"the share of rows that is held out must be at least 0 and below 1, got {held_out}")
     single = rng.uniform(size=len(combinations)) < held_out
     out = has_withheld(combinations, pairs) | (single & (lengths(combinations) > 1))
+    need_covered(neighbours(combinations[:, 2:]), ~out, "pair of functions")
     return Split(combinations, ~out, world=1)
 
 

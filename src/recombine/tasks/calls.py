@@ -208,9 +208,13 @@ _ANSWERS = (_full, _full, _chain, _parallel, _names, _pairs, _next, _response, _
 
 def calls(combinations: np.ndarray, *, key: jax.Array, length: int = 64) -> Task:
     """A task over combinations (names, depth, item, form) that `asking` made, in so many tokens."""
-    low, high = (TRAINED, 1, 0, 0), (NEW, DEEPEST, combinations[:, 2].max(), len(FORMS) - 1)
-    if combinations.shape[1] != 4 or not np.all((combinations >= low) & (combinations <= high)):
+    combinations = np.asarray(combinations)
+    if combinations.ndim != 2 or combinations.shape[1] != 4 or not len(combinations):
         raise UserError(f"combinations of calls are (names, depth, item, form), got shape {combinations.shape}")
+    low, high = (TRAINED, 1, 0, 0), (NEW, DEEPEST, combinations[:, 2].max(), len(FORMS) - 1)
+    good = np.all((combinations >= low) & (combinations <= high), axis=1)
+    if not good.all():
+        raise UserError(f"combinations of calls are (names, depth, item, form); {combinations[~good][0]} is none")
     task = Task("calls", combinations, Calls(seed_of(key), length))
     longest = _longest(combinations)
     if longest > length:

@@ -24,6 +24,7 @@ class Chains:
     """The tokens of (t, x, f1, .., fK), f ABSENT from the right: x, K functions, SEP, the answer, EOS.
 
     The answer is the last value or, with steps, all K values in turn. What is ABSENT is told by the token NONE.
+    Rows of a world that is not there have no tokens but -1, which decoders and scores refuse.
     """
 
     symbols: int
@@ -36,7 +37,7 @@ class Chains:
     def __call__(self, row: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         world, x, chain = row[0], row[1], row[2:]
         none = self.symbols + self.functions
-        tables = jnp.asarray(self.tables)[world]
+        tables, there_is = jnp.asarray(self.tables)[world], (world >= 0) & (world < self.worlds)
         values = [x]
         for f in chain:  # an ABSENT function is -1: the last table, which leaves a symbol as it is
             values.append(tables[f, values[-1]])
@@ -44,7 +45,7 @@ class Chains:
         answer = jnp.where(there, jnp.stack(values[1:]), none) if self.steps else values[-1][None]
         asked = jnp.concatenate([x[None], jnp.where(there, self.symbols + chain, none)])
         tokens = jnp.concatenate([FIRST + asked, jnp.array([SEP]), FIRST + answer, jnp.array([EOS])])
-        return example(tokens, jnp.arange(len(tokens)) > self.longest + 1)
+        return example(jnp.where(there_is, tokens, -1), jnp.arange(len(tokens)) > self.longest + 1)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -84,8 +84,16 @@ def _plus(first: jax.Array, second: jax.Array) -> jax.Array:
 
 def multiplication(combinations: np.ndarray, sizes: tuple[int, int], *, steps: bool) -> Task:
     """A task over combinations that `every` or `some` made, with room for these numbers of digits."""
-    if combinations.shape[1] != sum(sizes) or not np.all((combinations >= ABSENT) & (combinations < 10)):
+    combinations = np.asarray(combinations)
+    if combinations.ndim != 2 or combinations.shape[1] != sum(sizes) or not len(combinations):
         raise UserError(f"combinations are the digits of two numbers, {sizes} of them; got {combinations.shape}")
+    digits = np.split(combinations != ABSENT, [sizes[0]], axis=1)
+    whole = [each[:, 0] & ~np.any(each[:, 1:] & ~each[:, :-1], axis=1) for each in digits]  # least first, no hole
+    good = np.all((combinations >= ABSENT) & (combinations < 10), axis=1) & whole[0] & whole[1]
+    if not good.all():
+        raise UserError(
+            f"combinations are the digits of two numbers, {sizes} of them; {combinations[~good][0]} is none"
+        )
     return Task(f"multiplication {sizes[0]} x {sizes[1]}", combinations, Product(sizes, steps))
 
 

@@ -123,9 +123,13 @@ def number(z: jax.Array) -> jax.Array:
 def scan(rows: np.ndarray | None = None) -> Task:
     """All of SCAN, or only these of its combinations, in no more tokens than their longest needs."""
     chosen = combinations() if rows is None else np.asarray(rows)
-    low, high = (ABSENT, 0, ABSENT, ABSENT, ABSENT), (len(PHRASES), len(TIMES), len(JOINS), len(PHRASES), len(TIMES))
-    if chosen.ndim != 2 or chosen.shape[1] != 5 or not np.all((chosen >= low) & (chosen < high)):
+    if chosen.ndim != 2 or chosen.shape[1] != 5 or not len(chosen):
         raise UserError(f"combinations of SCAN are (phrase, times, join, phrase, times), got shape {chosen.shape}")
+    low, high = (0, 0, ABSENT, ABSENT, ABSENT), (len(PHRASES), len(TIMES), len(JOINS), len(PHRASES), len(TIMES))
+    absent = np.sum(chosen[:, 2:] == ABSENT, axis=1)
+    good = np.all((chosen >= low) & (chosen < high), axis=1) & np.isin(absent, (0, 3))
+    if not good.all():
+        raise UserError(f"combinations of SCAN are (phrase, times, join, phrase, times); {chosen[~good][0]} is none")
     longest = max(len(command(row)) + len(actions(row)) + 2 for row in chosen.tolist())
     return Task("scan", chosen, Commands(longest))
 
@@ -154,6 +158,7 @@ def by_length(rows: np.ndarray, most: int = 22) -> Sides:
 
 def add_primitive(rows: np.ndarray, phrase: str) -> Sides:
     """Train on commands without a phrase, or for a verb without the verb, and on the bare phrase; ask the others."""
+    holding(rows, [phrase])  # refuses what is no phrase
     held = [one for one in PHRASES if phrase == one or (phrase in VERBS and phrase in one.split())]
     bare = np.all(rows == [PHRASES.index(phrase), 0, ABSENT, ABSENT, ABSENT], axis=1)
     train = ~holding(rows, held) | bare

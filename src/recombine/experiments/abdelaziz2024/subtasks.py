@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ import recombine as rc
 from recombine.experiments.abdelaziz2024 import training
 from recombine.experiments.abdelaziz2024.training import ARMS, GRANULAR, PARAPHRASED, UMBRELLA, WITHOUT
 from recombine.experiments.seeds import Seeded
+from recombine.experiments.tokens import shared
 from recombine.table import Effect
 
 if TYPE_CHECKING:
@@ -70,11 +71,12 @@ class Settings(Seeded):
 QUICK = Settings(seeds=2, width=8, depth=1, heads=2, steps=20, tuning_steps=5, batch=8, items=20, examples=8, n_eval=16)
 LAPTOP = Settings(seed=1, seeds=3, width=32, steps=200, items=4000, n_eval=256)
 _SIZES = {"width": 256, "depth": 4, "heads": 8, "batch": 64, "items": 40_000, "learning_rate": 1e-3, "arms": ARMS}
-GPU = Settings(seed=1, seeds=5, steps=6_000, precision="bfloat16", **_SIZES)  # pyrefly: ignore
-PAPER = replace(GPU, seeds=10, depth=8, steps=100_000, items=200_000, precision="float32")
+GPU = Settings(seed=1, seeds=8, block=8, steps=6_000, precision="bfloat16", **_SIZES)  # pyrefly: ignore
+PAPER = replace(GPU, seeds=10, block=5, depth=8, steps=100_000, items=200_000, precision="float32")
+_TWO: dict[str, Any] = {"arms": (UMBRELLA, GRANULAR), "seeds": lambda s: min(s.seeds, 5)}  # minutes
 VARIANTS = (
-    rc.Variant("400 examples of the full call", "how many examples suffice is our choice", examples=400),
-    rc.Variant("half the updates", "how long decoders train is our choice", steps=lambda s: s.steps // 2),
+    rc.Variant("400 examples of the full call", "how many examples suffice is our choice", examples=400, **_TWO),
+    rc.Variant("half the updates", "how long decoders train is our choice", steps=lambda s: s.steps // 2, **_TWO),
 )
 
 
@@ -93,12 +95,13 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 
 def sizes(settings: Settings, arm: str) -> dict[str, float]:
-    """What an arm was given: updates, tokens that bear loss, and distinct rows."""
+    """What an arm was given: updates and tokens that bear loss; and how large its decoders are."""
     from recombine.tasks.calls import scored_tokens
 
     updates = training.steps(settings, arm)
     each = scored_tokens(training.forms(arm), training.DEPTHS)
-    return {"updates": updates, "loss_tokens": updates * settings.batch * each, "width": settings.width}
+    given = {"updates": updates, "loss_tokens": updates * settings.batch * each, "width": settings.width}
+    return given | shared.sizes(training.maker(settings.width, settings.depth, settings.heads), settings.tokens - 1)
 
 
 def controls(settings: Settings) -> list[dict]:

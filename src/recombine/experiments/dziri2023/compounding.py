@@ -134,7 +134,7 @@ claim = partial(
 CLAIMS = (
     claim(
         "errors compound as independent ones would (both)",
-        "On larger sizes the share of exact answers is the product of the accuracies of all their steps, given right"
+        "On larger sizes the share of exact answers is the product of the accuracies of all their tokens, given right"
         " ones before.",
         "Dziri et al. (2023) and the synthesis note: errors compound; the scale is ours",
         effect=value("gap"),
@@ -143,7 +143,7 @@ CLAIMS = (
         preconditions=(rc.Check("sizes at which errors can be seen", lambda t: value("sizes")(t).mean(), 3),),
     ),
     claim(
-        "right steps were seen more often (the paper)",
+        "right steps were seen more often than wrong ones (the paper)",
         "The whole subgraphs of steps that are right occur in more training rows than those of steps that are wrong, at"
         " equal depth.",
         "Dziri et al. (2023): nodes answered rightly have their ancestry in training more often",
@@ -167,9 +167,9 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers against what independent errors predict; steps of seen and withheld endings; outcomes of steps."""
+    """Exact answers against independent errors; steps of seen and withheld endings; what right steps had; outcomes."""
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=3, side=3.2)
+    picture, axes = plots.panels(rows=1, columns=4, side=3.5)
     for n in settings.larger:
         axes[0, 0].plot(rows[f"predicted_{n}"], rows[f"exact_{n}"], "o", markersize=4, alpha=0.7, label=f"{n} inputs")
     axes[0, 0].plot([0, 1], [0, 1], color="black", linestyle=":", linewidth=0.9)
@@ -178,6 +178,11 @@ def figure(settings: Settings, table: pd.DataFrame):
     ends = {"seen": rows["node_seen"].to_numpy(), "withheld": rows["node_withheld"].to_numpy()}
     plots.dots(axes[0, 1], ends, colour=plots.GOOD)
     axes[0, 1].set(xlabel="ending", ylabel="right steps, given right ones before")
-    plots.dots(axes[0, 2], {name: rows[f"share_{name}"].to_numpy() for name in OUTCOMES}, colour=plots.NEUTRAL)
-    axes[0, 2].set(xlabel="steps written for larger sizes", ylabel="share")
+    counts = {"whole\nsubgraph": "seen_subgraph", "step\nalone": "seen_step"}
+    plots.dots(axes[0, 2], {name: rows[column].to_numpy() for name, column in counts.items()}, colour=plots.BAD)
+    axes[0, 2].axhline(0, color="black", linestyle=":", linewidth=0.9)
+    axes[0, 2].set(xlabel="counted in training rows", ylabel="log10(1 + count), right minus wrong steps")
+    axes[0, 2].autoscale(axis="y")
+    plots.dots(axes[0, 3], {name: rows[f"share_{name}"].to_numpy() for name in OUTCOMES}, colour=plots.NEUTRAL)
+    axes[0, 3].set(xlabel="steps written for larger sizes", ylabel="share")
     return picture

@@ -37,7 +37,7 @@ class Settings(programmes.Programmes):
 
 _TINY = {"longest": 3, "larger": (4, 5), "rows": 200, "n_eval": 32, "width": 8, "head": 4, "depth": 1, "batch": 16}
 QUICK = Settings(seeds=2, steps=20, **_TINY)  # pyrefly: ignore
-LAPTOP = Settings(seed=3, steps=2000)
+LAPTOP = Settings(seed=4, steps=2000, batch=64)
 _SIZES = {"width": 128, "depth": 4, "head": 32, "batch": 256, "kinds": (PLAIN, COUPLED, LEARNED)}
 GPU = Settings(seed=3, seeds=8, block=8, steps=10_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
 PAPER = replace(
@@ -112,7 +112,7 @@ CLAIMS = (
         fits=fits(PLAIN),
     ),
     claim(
-        "larger sizes are a matter of places (ours)",
+        "shared places carry dynamic programmes to larger sizes (ours)",
         "Where an input, its step and its answer share a place, decoders are right on larger sizes more often.",
         "ours, after Cho et al. (2024, arXiv 2405.20671) on addition",
         effect=rc.difference("exact_larger", COUPLED, PLAIN),
@@ -139,8 +139,9 @@ def figure(settings: Settings, table: pd.DataFrame):
         copies = [row[f"node_{n}"] for n in settings.larger]
         axes[0, 1].plot(settings.larger, copies, ":", color="black", label="copies the step before")
         axes[0, 1].legend(fontsize=7, frameon=False)
-    for place in axes[0]:
-        place.set_xticks(sizes)
+    for place, asked in zip(axes[0], (sizes, settings.larger), strict=True):
+        place.set_xticks(asked)
+        place.set_xlim(asked[0] - 0.5, asked[-1] + 0.5)
     axes[0, 0].axvspan(sizes[0] - 0.4, sizes[0] + 0.4, color=plots.NEUTRAL, alpha=0.15, linewidth=0)
     axes[0, 0].legend(fontsize=7, frameon=False, title="places")
     axes[0, 0].set(xlabel="inputs (shaded: as in training)", ylabel="exact answers", ylim=(-0.03, 1.05))

@@ -156,7 +156,7 @@ CLAIMS = (
         "ours; margin suggested by calibration",
         effect=rc.each({f"{d} functions": in_steps(f"exact_pair_{d}") for d in (2, 3)}),
         above=0.9,
-        over="length",
+        over="lengths",
         unit="exact answers to chains with a withheld pair, in steps",
         preconditions=(worlds.enough("pair_2", "pair_3"),),
         fits=KNOWS[STEPS],
