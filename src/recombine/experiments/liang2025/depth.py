@@ -151,7 +151,8 @@ def controls(settings: Settings) -> list[dict]:
 
     rows = {row["system"]: row for row in shared.controls(settings)}
     for known in surfaces.known(settings):
-        rows[known["system"]] = rows.get(known["system"], {}) | known
+        kept = {name: known[name] for name in ("system", "seed", *EXACT, "probe")}
+        rows[known["system"]] = rows.get(known["system"], {}) | kept
     return [*rows.values(), *(untrained(settings, kind, depth) for kind, depth in kinds(settings))]
 
 
@@ -167,7 +168,7 @@ def untrained(settings: Settings, kind: str, depth: int) -> dict:
 CLAIMS = depth_claims.STATED
 
 ROWS = {
-    "volume, hole less donut\n(decades)": (("hole_depth_fd", "hole_depth"), (-3.0, 1.0)),
+    "volume, hole less donut\n(decades)": (("hole_depth_fd", "hole_depth"), (-2.0, 1.0)),
     "factorisation": (("factorisation_fd", "factorisation"), (0.45, 1.05)),
     "probe, R2 in the hole": (("probe",), (-1.0, 1.05)),
     "additive share": (("additive",), (0.0, 1.05)),
@@ -183,7 +184,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         rows, before = (rc.pick(table, system=s, condition=kind, depth=depth) for s in ("network", "untrained"))
         volumes = np.mean(np.stack(list(figures.sound(rows)["volume_map"])), axis=0)
         around = volumes - np.median(volumes)
-        image = plots.heat_map(axes[0, column], around, title=f"{kind},\ndepth {depth}", low=-1.5, high=1.5)
+        image = plots.heat_map(axes[0, column], around, title=f"{kind},\ndepth {depth}", low=-0.8, high=0.8)
         plots.box(axes[0, column], settings.low, settings.high)
         for place, (measures, limits) in zip(axes[1:-1, column], ROWS.values(), strict=True):
             for measure, style in zip(measures, ("-", "--"), strict=False):
@@ -191,13 +192,15 @@ def figure(settings: Settings, table: pd.DataFrame):
                     for values in which[measure]:
                         place.plot(*from_input(measure, values), style, color=colour, alpha=0.6, linewidth=1)
             place.axhline(0, color=plots.NEUTRAL, linewidth=0.5)
-            place.set(ylim=limits)
+            place.set(xticks=range(depth + 1 + (kind == CNN) + 1), ylim=limits)
         places = {p: rows[f"accuracy1_{p}"].to_numpy() for p in ("donut", "interior")}
         plots.dots(axes[-1, column], places, colour=plots.BAD)
-        axes[-2, column].set_xlabel("layer (0: input; last: picture)")
+        axes[-2, column].set_xlabel("layer (0: input)")
     for place, label in zip(axes[1:, 0], (*ROWS, "placed within 1 pixel"), strict=True):
         place.set_ylabel(label)
-    figure.colorbar(image, ax=axes[0, -1], label="log10 of the volume\nof the picture,\nless its median")
+    figure.colorbar(
+        image, ax=axes[0, -1], label="volume of the picture,\ndecades around the median\n(exact derivatives)"
+    )
     said = "Red: one line per network; grey: untrained.\nFull: finite differences; dashed: exact derivatives"
     figure.suptitle(said, fontsize=10)
     return figure

@@ -114,9 +114,9 @@ def figure(settings: shared.HoleSettings, table: pd.DataFrame, conditions: Mappi
 
 
 def _matrices(axes, found: Sequence[np.ndarray | None], donut: int, title: str) -> None:
-    """The matrices of one kind below each other, on one scale, which stands below them."""
+    """The matrices of one kind below each other, on one scale without the outermost hundredths, which stands below."""
     shown = [matrix for matrix in found if matrix is not None and np.isfinite(matrix).any()]
-    low, high = (bound(shown) if shown else None for bound in (np.nanmin, np.nanmax))
+    low, high = np.nanpercentile(shown, (1, 99)) if shown else (None, None)
     images = []
     for place, matrix in zip(axes, found, strict=True):
         if matrix is not None:
@@ -125,7 +125,7 @@ def _matrices(axes, found: Sequence[np.ndarray | None], donut: int, title: str) 
             place.axvline(donut - 0.5, color="white", linewidth=0.6)
         rc.plots.bare(place, title)
     if shown:
-        axes[-1].figure.colorbar(images[0], ax=list(axes), location="bottom", shrink=0.8, aspect=12)
+        axes[-1].figure.colorbar(images[0], ax=list(axes), location="bottom", shrink=0.8, aspect=12, extend="both")
 
 
 def _numbers(axes, networks: pd.DataFrame, colour: str) -> None:

@@ -63,7 +63,7 @@ OVERLAP = (
     rc.reads("untrained", "overlap_or", at_most=0.05),
 )
 FAILS, COMPOSES = (*learnt(DONUT), figures.fails(DONUT)), (*learnt(STRIPES), figures.composes(STRIPES))
-PLAIN = (rc.fitted("accuracy1_donut", at_least=0.8, condition=RATE),)
+PLAIN = (rc.fitted("accuracy1_donut", at_least=0.8, condition=RATE), figures.fails(RATE))
 OR_MINUS_AND = figures.minus("or_agreement", "and_agreement", condition=DONUT)
 INITIAL_OR_MINUS_AND = figures.minus("initial_or_agreement", "initial_and_agreement", condition=DONUT)
 

@@ -150,6 +150,7 @@ def figure(table: pd.DataFrame, others: Sequence[str]):
             rows = rc.pick(table, condition=kind)
             place.semilogy(rows[column], rows["mse_interior"], "o", markersize=4, alpha=0.7, label=kind)
         place.set(xlabel=label, ylabel="squared error, interior" if place is left else "")
+        place.tick_params(axis="y", which="both", labelleft=place is left, labelsize=6)
         if place is not right:
             place.set_xticks(sorted(set(rc.pick(table, condition=list(KINDS))[column].dropna())))
     left.legend(fontsize=6, frameon=False)
