@@ -134,7 +134,7 @@ def test_controls_of_depth_are_those_of_layers_and_a_superposition_is_no_collaps
     table = pd.DataFrame(depth.controls(depth.LAPTOP)[:8])
     for check in (*layers_claims.VOLUME, *layers_claims.FACTORS, *layers_claims.PROBE):
         assert check.at_least <= check.value(table) <= check.at_most, check.says
-    assert table.set_index("system").loc["blind", "accuracy0_interior"] < 0.1
+    assert rc.control(table, "blind", "accuracy0_interior") < 0.1
 
 
 def test_composing_networks_of_the_framework_draw_bumps_and_no_crosses():
