@@ -39,7 +39,7 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depths=(2, 3), steps=20)
-LAPTOP = Settings(seed=1, batch=16, dark=True, steps=1500)
+LAPTOP = Settings(seed=1, seeds=7, block=7, batch=16, dark=True, steps=2000)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=8, block=8, depths=(2, 4, 8), steps=3150, **FULL)
 PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3150, **FULL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -140,44 +140,47 @@ def figure(table: pd.DataFrame, others: Sequence[str]):
         first = rc.pick(table, condition=condition).sort_values("seed").iloc[0]
         plots.signed(axes[0, column], first["wanted"], title=f"{condition.replace(', ', ',' + chr(10))}\ntarget")
         plots.signed(axes[1, column], first["samples"], title="answer")
-    left, middle, right, likeness, *rest = axes[2]
-    for place, column, label in (
-        (left, "exact_rank", "R*"),
-        (middle, "epsilon_rank", "R_eps"),
-        (right, "target_additive", "additive share of the target"),
-    ):
-        for kind in KINDS:
-            rows = rc.pick(table, condition=kind)
-            place.semilogy(rows[column], rows["mse_interior"], "o", markersize=4, alpha=0.7, label=kind)
-        place.set(xlabel=label, ylabel="squared error, interior" if place is left else "")
-        place.tick_params(axis="y", which="both", labelleft=place is left, labelsize=6)
-        if place is not right:
-            place.set_xticks(sorted(set(rc.pick(table, condition=list(KINDS))[column].dropna())))
-    left.legend(fontsize=6, frameon=False)
+    _errors(axes[2, :3], table)
+    likeness, *rest = axes[2, 3:]
     rows = {
         name: rc.pick(table, condition=condition) for name, condition in zip(("bright", "dark"), others, strict=False)
     }
     gaps = {name: (some["r_bright"] - some["r_cross"]).to_numpy() for name, some in rows.items()}
     plots.dots(likeness, gaps, low=-1.0)
     likeness.set_title("stripes alone:\nlike a bump less\nlike a cross")
-    for place, column in zip(rest, ("schmidt_rank", "pf"), strict=False):
-        groups = {
-            name: rc.pick(table, condition=c)[column].to_numpy()
-            for name, c in (("donut", others[-1]), ("stripes", "dark"))
-        }
-        groups |= {name: rc.pick(table, system=name)[column].to_numpy() for name in ("AND", "OR")}
-        plots.dots(place, groups)
-        top = np.nanmax([1.0, *np.concatenate(list(groups.values()))])
-        place.set(
-            title={"pf": "PF coefficient"}.get(column, "Schmidt rank"),
-            ylim=(-0.05, 1.1) if column == "pf" else (0.8, 0.2 + top),
-        )
-        place.tick_params(axis="x", labelsize=6)
+    _kernels(rest[:2], table, {"donut": others[-1], "stripes": "dark"})
     for place in rest[2:]:
         place.axis("off")
     _definitions(rest[2], table)
     figure.suptitle("Targets and answers in the hole as intensities, dark bumps turned bright", fontsize=9)
     return figure
+
+
+def _errors(axes, table: pd.DataFrame) -> None:
+    """The error in the interior against two ranks of the targets and their additive share."""
+    from recombine.tasks.conjunctions import KINDS
+
+    columns = {"exact_rank": "R*", "epsilon_rank": "R_eps", "target_additive": "additive share of the target"}
+    for place, (column, label) in zip(axes, columns.items(), strict=True):
+        for kind in KINDS:
+            rows = rc.pick(table, condition=kind)
+            place.semilogy(rows[column], rows["mse_interior"], "o", markersize=4, alpha=0.7, label=kind)
+        place.set(xlabel=label, ylabel="squared error, interior" if place is axes[0] else "")
+        place.tick_params(axis="y", which="both", labelleft=place is axes[0], labelsize=6)
+        if column != "target_additive":
+            place.set_xticks(sorted(set(rc.pick(table, condition=list(KINDS))[column].dropna())))
+    axes[0].legend(fontsize=6, frameon=False)
+
+
+def _kernels(axes, table: pd.DataFrame, networks: Mapping[str, str]) -> None:
+    """Two readings of the kernels of networks, by what they were shown, and of kernels of known form."""
+    for place, column, title in zip(axes, READINGS, ("Schmidt rank", "PF coefficient"), strict=True):
+        groups = {name: rc.pick(table, condition=c)[column].to_numpy() for name, c in networks.items()}
+        groups |= {name: rc.pick(table, system=name)[column].to_numpy() for name in ("AND", "OR")}
+        rc.plots.dots(place, groups)
+        top = np.nanmax([1.0, *np.concatenate(list(groups.values()))])
+        place.set(title=title, ylim=(-0.05, 1.1) if column == "pf" else (0.8, 0.2 + top))
+        place.tick_params(axis="x", labelsize=6)
 
 
 def _definitions(axes, table: pd.DataFrame) -> None:
