@@ -118,10 +118,10 @@ def test_an_mlp_is_set_against_a_cnn_with_as_many_hidden_layers_and_against_itse
     mlp = row | {"condition": depth_claims.LONG, "depth": 3.0, "f": [1.0, 0.6, 0.5], "initial_f": [1.0, 1.0, 1.0]}
     other = mlp | {"depth": 5.0, "f": [0.0, 0.0, 0.0]}
     table = pd.DataFrame([row, mlp, other])
-    found = depth_claims.by_pair(depth_claims.LONG, depth_claims.lost("f"))(table)
-    assert found.to_dict() == {"3 hidden layers": {0: pytest.approx(0.4)}}
-    since = depth_claims.by_depth(depth_claims.CNN, depth_claims.lost("f"))(table)
-    assert since.to_dict() == {"2": {0: pytest.approx(0.0)}}
+    found = depth_claims.by_pair(depth_claims.LONG, depth_claims.fall("f"))(table)
+    assert found.to_dict() == {"3 hidden layers": {0: pytest.approx(0.5)}}
+    since = depth_claims.by_depth(depth_claims.CNN, depth_claims.fall("f"))(table)
+    assert since.to_dict() == {"2": {0: pytest.approx(-0.1)}}
     for kind, error, fits in ((depth_claims.LONG, 0.2, 0.0), (depth_claims.SHORT, 0.2, 1.0)):
         unfit = pd.DataFrame([row, mlp | {"condition": kind, "nmse_trained": error}])
         assert depth_claims.pairs_fit(kind)[0](unfit).to_dict() == {"3 hidden layers": {0: fits}}

@@ -2,7 +2,8 @@
 
 Fig. 2a,c,e and Fig. 4d: factorisation, linear decodability and the volume element of each layer's map of the grid, for
 the failing network (whole donut) and the composing one (stripes and a few bumps). A network at its initial weights
-loses some of each, too: falls count what training adds to that of the same seed. Plain numbers are in `rates`.
+loses some of each, too: falls count what training adds to that of the same seed, from the input on, where both
+factorisation and decodability are 1. Plain numbers are in `rates`.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ class Settings(StripeSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=4, steps=40)
-LAPTOP = Settings(seeds=6, block=6, batch=16, dark=True, steps=1500)
+LAPTOP = Settings(seed=1, seeds=10, block=10, batch=16, dark=True, bumps=32, steps=1500)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
-AS_RELEASED = {"steps": 3125, "learning_rate": 1e-3, "seed": 1}
+AS_RELEASED = {"steps": 3150, "learning_rate": 1e-3, "seed": 1}
 GPU = Settings(seeds=42, block=21, **AS_RELEASED, **FULL)
 PAPER = Settings(seeds=50, block=10, **AS_RELEASED, **FULL)
 SHOWN = {
@@ -73,6 +74,12 @@ def controls(settings: Settings) -> list[dict]:
 CLAIMS = layers_claims.STATED
 
 
+def from_input(measure: str, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Layers and values of a network, to be plotted; the input is layer 0 where a measure is 1 by what codes are."""
+    whole = measure.removesuffix("_fd") in ("additive", "factorisation", "probe")
+    return np.arange(0 if whole else 1, len(values) + 1), np.concatenate([np.ones(int(whole)), values])
+
+
 def figure(settings: Settings, table: pd.DataFrame):
     """Each measure against the layer, one line per network: failing ones red, composing ones green, untrained grey."""
     plots = rc.plots
@@ -85,9 +92,10 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, (measure, title) in zip(axes[0], SHOWN.items(), strict=True):
         for name, (colour, rows) in groups.items():
             for i, values in enumerate(rows[measure]):
-                place.plot(values, color=colour, alpha=0.6, linewidth=0.8, label=name if i == 0 else None)
-        place.axvspan(settings.depth - 0.15, settings.depth + 0.15, color=plots.NEUTRAL, alpha=0.15, linewidth=0)
-        place.set(title=title, xlabel="layer (the last is the picture)")
+                label = name if i == 0 else None
+                place.plot(*from_input(measure, values), color=colour, alpha=0.6, linewidth=0.8, label=label)
+        place.axvspan(settings.depth + 0.85, settings.depth + 1.15, color=plots.NEUTRAL, alpha=0.15, linewidth=0)
+        place.set(title=title, xlabel="layer (0: input; last: picture)")
     hidden = np.concatenate([values[:-1] for _, rows in groups.values() for values in rows["probe"]])
     if np.isfinite(hidden).any():  # the probe of a picture can be far below zero, which would hide the other layers
         axes[0, list(SHOWN).index("probe")].set_ylim(np.nanmin(hidden) - 0.1, 1.1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +43,7 @@ def scores(settings: shared.HoleSettings, answer: rc.Record, alone: np.ndarray, 
         "r_truth_shuffled": rc.superposition_score(within, within.y, rng).r_shuffled,
         **kernels(settings, answer, inside, region.train),
         "sums": np.stack([pictures[shared.example_cells(inside)[1]] for pictures in sums.values()]),
-        "matrices": matrices(answer),
+        "matrices": matrices(settings, answer),
     }
 
 
@@ -69,15 +69,22 @@ def peaked(pictures: np.ndarray) -> np.ndarray:
     return pictures / np.where(top > 0, top, 1.0)
 
 
-def matrices(answer: rc.Record, sides: int = 10) -> np.ndarray:
-    """Cosine, distance and pixel overlap of all answers over a coarser grid, ordered by x and then by y."""
-    values = np.unique(answer.z)[:: max(1, len(np.unique(answer.z)) // sides)]
-    kept = answer.y_hat[np.all(np.isin(answer.z, values), axis=1)]
+def coarse(settings: shared.HoleSettings, z: np.ndarray, sides: int = 10) -> tuple[np.ndarray, int]:
+    """Rows of the pairs on a coarser grid, those of the donut first, then by x and by y; and how many the donut has."""
+    values = np.unique(z)[:: max(1, len(np.unique(z)) // sides)]
+    rows = np.flatnonzero(np.all(np.isin(z, values), axis=1))
+    held_out = rc.square(z[rows], settings.low, settings.high).held_out
+    return rows[np.argsort(held_out, kind="stable")], int((~held_out).sum())
+
+
+def matrices(settings: shared.HoleSettings, answer: rc.Record) -> np.ndarray:
+    """Cosine, distance and pixel overlap of the answers to the pairs of a coarser grid, in its order."""
+    kept = answer.y_hat[coarse(settings, answer.z)[0]]
     found = rc.cosine_matrix(kept, kept), distance_matrix(kept, kept), overlap_matrix(peaked(kept), peaked(kept), 0.5)
     return np.stack(found).astype(np.float32)
 
 
-def figure(table: pd.DataFrame, conditions: Mapping[str, str]):
+def figure(settings: shared.HoleSettings, table: pd.DataFrame, conditions: Mapping[str, str]):
     """A row per condition, in its colour: answer, two sums and truth; three matrices; correlations and agreements."""
     plots = rc.plots
     truth = rc.pick(table, system="perfect").iloc[0]["samples"][1]
@@ -91,21 +98,34 @@ def figure(table: pd.DataFrame, conditions: Mapping[str, str]):
             top = max(float(np.nanmax(picture, initial=0.0)), 1e-3)
             plots.picture(place, picture / top, title=title, mark=plots.brightest(truth))
         row[0].set_ylabel(condition.replace(", ", ",\n"))
-        _matrices(row[4:7], first["matrices"])
         _numbers(row[7:], networks, colour)
+    found = [rc.pick(table, condition=name).sort_values("seed").iloc[0]["matrices"] for name in conditions]
+    donut = coarse(settings, np.argwhere(np.ones((settings.size, settings.size))))[1]
+    for kind, title in enumerate(MATRICES):
+        _matrices(
+            axes[:, 4 + kind], [None if three is None else np.stack(three[kind]) for three in found], donut, title
+        )
     figure.suptitle(
-        "Left: one network's answer in the hole (each picture over its maximum). Middle: how alike its answers to all"
-        " pairs are, ordered by x, then y. Right: one dot per network",
+        "Left: one network's answer in the hole (each picture over its maximum). Middle: how alike its answers are,"
+        " to pairs of the donut first, then to those of the hole (lines). Right: one dot per network",
         fontsize=9,
     )
     return figure
 
 
-def _matrices(axes, found: np.ndarray | None) -> None:
-    for place, title, matrix in zip(axes, MATRICES, found if found is not None else [None] * 3, strict=True):
-        if matrix is not None and np.ndim(matrix) == 2:
-            place.imshow(matrix, cmap="viridis", interpolation="nearest")
+def _matrices(axes, found: Sequence[np.ndarray | None], donut: int, title: str) -> None:
+    """The matrices of one kind below each other, on one scale without the outermost hundredths, which stands below."""
+    shown = [matrix for matrix in found if matrix is not None and np.isfinite(matrix).any()]
+    low, high = np.nanpercentile(shown, (1, 99)) if shown else (None, None)
+    images = []
+    for place, matrix in zip(axes, found, strict=True):
+        if matrix is not None:
+            images.append(place.imshow(matrix, cmap="viridis", interpolation="nearest", vmin=low, vmax=high))
+            place.axhline(donut - 0.5, color="white", linewidth=0.6)
+            place.axvline(donut - 0.5, color="white", linewidth=0.6)
         rc.plots.bare(place, title)
+    if shown:
+        axes[-1].figure.colorbar(images[0], ax=list(axes), location="bottom", shrink=0.8, aspect=12, extend="both")
 
 
 def _numbers(axes, networks: pd.DataFrame, colour: str) -> None:

@@ -2,7 +2,8 @@
 
 Fig. 2, right half: the layers of decoders that are given x and y as two plain numbers (a rate code, without a flag that
 says that they are there), beside decoders that are given bump codes, at several depths; both trained on the donut.
-What a network of the same seed reads before training is subtracted.
+Falls count from the input, where factorisation and decodability are 1; what a network of the same seed loses before
+training is subtracted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.liang2025 import figures, shared
-from recombine.experiments.liang2025.layers import SHOWN
+from recombine.experiments.liang2025.layers import SHOWN, from_input
 from recombine.experiments.liang2025.layers_claims import FACTORS, PROBE, VOLUME, fall
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ class Settings(shared.SmallSettings):
 
 
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depths=(2, 3), steps=20)
-LAPTOP = Settings(batch=16, dark=True, steps=1500)
+LAPTOP = Settings(seed=1, seeds=7, block=7, batch=16, dark=True, steps=2000)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "learning_rate": 1e-3, "seed": 1}
-GPU = Settings(seeds=8, block=8, depths=(2, 4, 8), steps=3125, **FULL)
-PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3125, **FULL)
+GPU = Settings(seeds=8, block=8, depths=(2, 4, 8), steps=3150, **FULL)
+PAPER = Settings(seeds=10, depths=tuple(range(2, 11)), steps=3150, **FULL)
 
 
 def encoding(settings: Settings, code: str) -> rc.Encoding:
@@ -97,12 +98,12 @@ def at_each_depth(effect):
 
 
 def steepness(code: str, depth: int):
-    """How much factorisation training takes per layer, from the first hidden layer to the last."""
-    return lambda t: fall("factorisation", condition=code, depth=depth)(t) / depth
+    """How much factorisation training takes per map, of the depth + 1 from the input to the last hidden layer."""
+    return lambda t: fall("factorisation", condition=code, depth=depth)(t) / (depth + 1)
 
 
 def sharper(table: pd.DataFrame) -> pd.DataFrame:
-    """How much more the shallowest network with a rate code loses per layer than each of two others."""
+    """How much more the shallowest network with a rate code loses per map than each of two others."""
     depths = sorted(rc.pick(table, condition=RATE)["depth"].astype(int).unique())
     shallow, deep = steepness(RATE, depths[0])(table), steepness(RATE, depths[-1])
     others = {"the deepest rate network": deep, "the bump code at that depth": steepness(BUMP, depths[0])}
@@ -129,22 +130,23 @@ FITS = {"fits": (at_each_depth(placed()),), "over": "depths"}
 CLAIMS = (
     rc.Claim(
         "with plain numbers decodability degrades with depth",
-        "Linear decodability of x and y in the hole falls from the first hidden layer to the last, more than before"
+        "Linear decodability of x and y in the hole falls from the input to the last hidden layer, more than before"
         " training.",
         "Fig. 2b, with a probe scored where it was not fitted",
         effect=at_each_depth(fall("probe")),
         above=0.05,
-        unit="R2 in the hole of a probe fitted outside it, first minus last hidden layer, trained minus initial",
+        unit="R2 in the hole of a probe fitted outside it, input minus last hidden layer, trained minus initial",
         controls=PROBE,
         **FITS,
     ),
     rc.Claim(
         "with plain numbers factorisation degrades with depth",
-        "The factorisation score falls from the first hidden layer to the last, more than before training.",
+        "The factorisation score falls from the input, where it is 1, to the last hidden layer, more than before"
+        " training.",
         "Fig. 2d",
         effect=at_each_depth(fall("factorisation")),
         above=0.01,
-        unit="factorisation, first minus last hidden layer, trained minus initial",
+        unit="factorisation, input minus last hidden layer, trained minus initial",
         controls=FACTORS,
         **FITS,
     ),
@@ -160,12 +162,12 @@ CLAIMS = (
     ),
     rc.Claim(
         "shallow networks given plain numbers lose factorisation more sharply",
-        "Per layer, the shallowest network given plain numbers loses more factorisation than the deepest one, and than"
-        " one given bump codes.",
+        "Per map from the input to the last hidden layer, the shallowest network given plain numbers loses more"
+        " factorisation than the deepest one, and than one given bump codes.",
         "section 3.4, of Fig. 2d",
         effect=sharper,
         above=0.01,
-        unit="factorisation lost per layer since training, shallowest rate network minus the other",
+        unit="factorisation lost per map from the input on since training, shallowest rate network minus the other",
         fits=(shallow_fits,),
         controls=FACTORS,
         over="rivals",
@@ -184,9 +186,10 @@ def figure(settings: Settings, table: pd.DataFrame):
         for depth, colour in colours.items():
             networks = rc.pick(table, condition=code, depth=depth)
             for place, measure in zip(row, SHOWN, strict=False):
-                for i, values in enumerate(networks[measure]):
-                    label = f"depth {depth}" if i == 0 else None
-                    place.plot(values[:-1], color=colour, alpha=0.7, linewidth=0.8, label=label)
+                for i, (now, before) in enumerate(zip(networks[measure], networks[f"initial_{measure}"], strict=True)):
+                    line = {"color": colour, "linewidth": 0.8, "label": f"depth {depth}" if i == 0 else None}
+                    place.plot(*from_input(measure, now[:-1]), alpha=0.7, **line)
+                    place.plot(*from_input(measure, before[:-1]), ":", alpha=0.4, **line | {"label": None})
             for x, place in enumerate(("donut", "interior")):
                 shift = 0.12 * (settings.depths.index(depth) - 1)
                 row[-1].plot([x + shift] * len(networks), networks[f"accuracy1_{place}"], "o", color=colour, ms=4)
@@ -199,6 +202,7 @@ def figure(settings: Settings, table: pd.DataFrame):
         low, high = zip(upper.get_ylim(), lower.get_ylim(), strict=True)
         for place in (upper, lower):
             place.set_ylim(max(min(low), -3.0), max(high))
-        lower.set_xlabel("hidden layer")
+        lower.set_xlabel("layer (0: input)")
     axes[0, 0].legend(fontsize=7, frameon=False)
+    figure.suptitle("One line per network, to its last hidden layer; dotted: before training", fontsize=9)
     return figure

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import recombine as rc
+from recombine.experiments.liang2025.crosses import bumps_placed
 from recombine.experiments.liang2025.shared import HoleSettings, example_cells
 from recombine.measures.additive import generally_factorised
 from recombine.measures.complexity import epsilon_rank, exact_rank
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EPSILON = 0.05
+READINGS, PLACED = ("schmidt_rank", "pf"), ("accuracy0_interior", "bumps0_interior")
+"""Columns of networks that draw dark bumps alone: readings of their kernel, and what they place in the interior."""
 
 
 def scores(settings: HoleSettings, answer: rc.Record, trained: np.ndarray, kind: str, *, kernel: bool) -> dict:
@@ -32,8 +35,8 @@ def scores(settings: HoleSettings, answer: rc.Record, trained: np.ndarray, kind:
         return rc.mse(part) / float(np.mean((part.y - mean) ** 2))
 
     bumps, crosses = joined(settings, whole.z[inside])
-    pictures = whole.y_hat[inside] if kind != "dark" else 1 - whole.y_hat[inside]
-    target = rc.on_grid(whole, whole.y)
+    seen_as, target = as_intensity(whole, kind), rc.on_grid(whole, whole.y)
+    pictures, shown = seen_as.y_hat[inside], example_cells(inside)[1]
     found = {
         "mse_interior": rc.mse(whole.where(inside)),
         "unexplained_trained": unexplained(answer.where(trained)),
@@ -44,14 +47,21 @@ def scores(settings: HoleSettings, answer: rc.Record, trained: np.ndarray, kind:
         "exact_rank": exact_rank(target),
         "epsilon_rank": epsilon_rank(target, EPSILON),
         "target_additive": rc.additive_share(target),
-        "samples": pictures[len(pictures) // 2],
-        "wanted": whole.y[example_cells(inside)[1]],
+        "samples": seen_as.y_hat[shown],
+        "wanted": seen_as.y[shown],
     }
-    return found | (readings(as_intensity(whole, kind)) if kernel else {"schmidt_rank": np.nan, "pf": np.nan})
+    of_bumps = readings(seen_as) | placed(settings, seen_as.where(inside)) if kernel else {}
+    return found | dict.fromkeys((*READINGS, *PLACED), np.nan) | of_bumps
 
 
 def as_intensity(whole: rc.Record, kind: str) -> rc.Record:
-    return whole.answering(1 - whole.y_hat) if kind == "dark" else whole
+    return rc.Record(whole.z, whole.x, 1 - whole.y, 1 - whole.y_hat) if kind == "dark" else whole
+
+
+def placed(settings: HoleSettings, interior: rc.Record) -> dict:
+    """The share of answers that are brightest in the right place, and that are bumps there, not crosses."""
+    found = rc.peak_accuracy(interior, 0), bumps_placed(settings, interior, 0)
+    return dict(zip(PLACED, found, strict=True))
 
 
 def joined(settings: HoleSettings, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +74,7 @@ def joined(settings: HoleSettings, z: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def readings(answer: rc.Record) -> dict:
     """The effective Schmidt rank and the PF coefficient of the cosines of all answers; NaN if it diverged."""
     if not np.isfinite(answer.y_hat).all():
-        return {"schmidt_rank": np.nan, "pf": np.nan}
+        return dict.fromkeys(READINGS, np.nan)
     return of_kernel(rc.cosine_matrix(answer.y_hat, answer.y_hat), answer.z)
 
 
@@ -129,40 +139,48 @@ def figure(table: pd.DataFrame, others: Sequence[str]):
     for column, condition in enumerate(shown):
         first = rc.pick(table, condition=condition).sort_values("seed").iloc[0]
         plots.signed(axes[0, column], first["wanted"], title=f"{condition.replace(', ', ',' + chr(10))}\ntarget")
-        plots.signed(axes[1, column], first["samples"], title="answer (intensity)")
-    left, middle, right, likeness, *rest = axes[2]
-    for place, column, label in (
-        (left, "exact_rank", "R*"),
-        (middle, "epsilon_rank", "R_eps"),
-        (right, "target_additive", "additive share of the target"),
-    ):
-        for kind in KINDS:
-            rows = rc.pick(table, condition=kind)
-            place.semilogy(rows[column], rows["mse_interior"], "o", markersize=4, alpha=0.7, label=kind)
-        place.set(xlabel=label, ylabel="squared error, interior" if place is left else "")
-    left.legend(fontsize=6, frameon=False)
+        plots.signed(axes[1, column], first["samples"], title="answer")
+    _errors(axes[2, :3], table)
+    likeness, *rest = axes[2, 3:]
     rows = {
         name: rc.pick(table, condition=condition) for name, condition in zip(("bright", "dark"), others, strict=False)
     }
     gaps = {name: (some["r_bright"] - some["r_cross"]).to_numpy() for name, some in rows.items()}
     plots.dots(likeness, gaps, low=-1.0)
     likeness.set_title("stripes alone:\nlike a bump less\nlike a cross")
-    for place, column in zip(rest, ("schmidt_rank", "pf"), strict=False):
-        groups = {
-            name: rc.pick(table, condition=c)[column].to_numpy()
-            for name, c in (("fails", others[-1]), ("composes", "dark"))
-        }
-        groups |= {name: rc.pick(table, system=name)[column].to_numpy() for name in ("AND", "OR")}
-        plots.dots(place, groups)
-        place.set(
-            title={"pf": "PF coefficient"}.get(column, "Schmidt rank"),
-            ylim=(-0.05, 1.1) if column == "pf" else (0.8, 3.5),
-        )
-        place.tick_params(axis="x", labelsize=6)
+    _kernels(rest[:2], table, {"donut": others[-1], "stripes": "dark"})
     for place in rest[2:]:
         place.axis("off")
     _definitions(rest[2], table)
+    figure.suptitle("Targets and answers in the hole as intensities, dark bumps turned bright", fontsize=9)
     return figure
+
+
+def _errors(axes, table: pd.DataFrame) -> None:
+    """The error in the interior against two ranks of the targets and their additive share."""
+    from recombine.tasks.conjunctions import KINDS
+
+    columns = {"exact_rank": "R*", "epsilon_rank": "R_eps", "target_additive": "additive share of the target"}
+    for place, (column, label) in zip(axes, columns.items(), strict=True):
+        for kind in KINDS:
+            rows = rc.pick(table, condition=kind)
+            place.semilogy(rows[column], rows["mse_interior"], "o", markersize=4, alpha=0.7, label=kind)
+        place.set(xlabel=label, ylabel="squared error, interior" if place is axes[0] else "")
+        place.tick_params(axis="y", which="both", labelleft=place is axes[0], labelsize=6)
+        if column != "target_additive":
+            place.set_xticks(sorted(set(rc.pick(table, condition=list(KINDS))[column].dropna())))
+    axes[0].legend(fontsize=6, frameon=False)
+
+
+def _kernels(axes, table: pd.DataFrame, networks: Mapping[str, str]) -> None:
+    """Two readings of the kernels of networks, by what they were shown, and of kernels of known form."""
+    for place, column, title in zip(axes, READINGS, ("Schmidt rank", "PF coefficient"), strict=True):
+        groups = {name: rc.pick(table, condition=c)[column].to_numpy() for name, c in networks.items()}
+        groups |= {name: rc.pick(table, system=name)[column].to_numpy() for name in ("AND", "OR")}
+        rc.plots.dots(place, groups)
+        top = np.nanmax([1.0, *np.concatenate(list(groups.values()))])
+        place.set(title=title, ylim=(-0.05, 1.1) if column == "pf" else (0.8, 0.2 + top))
+        place.tick_params(axis="x", labelsize=6)
 
 
 def _definitions(axes, table: pd.DataFrame) -> None:
