@@ -134,7 +134,7 @@ def crossing(table: pd.DataFrame) -> pd.Series:
     for seed, error in rc.by_seed(students, "missed").items():
         mine = rc.pick(table, condition="built", seed=seed, modules=students["modules"].min())
         stored = rc.pick(table, condition="memorizing", seed=seed)
-        neurons = along(*_logs(mine, "missed", "hidden"), np.log2(error))
+        neurons = along(*_logs(mine, "missed", "hidden"), float(np.log2(error)))
         found[seed] = along(*_logs(stored, "hidden", "modules"), neurons)
     return pd.Series(found).rename_axis("seed")
 
@@ -152,8 +152,8 @@ def widest_fit(table: pd.DataFrame) -> pd.Series:
     return figures.fits()(widest(table))
 
 
-def _logs(rows: pd.DataFrame, *columns: str) -> list[np.ndarray]:
-    return [np.log2(rows[name].to_numpy(float)) for name in columns]
+def _logs(rows: pd.DataFrame, x: str, y: str) -> tuple[np.ndarray, np.ndarray]:
+    return np.log2(rows[x].to_numpy(float)), np.log2(rows[y].to_numpy(float))
 
 
 def along(x: np.ndarray, y: np.ndarray, at: float) -> float:

@@ -56,7 +56,7 @@ class Settings(students.StudentSettings):
 QUICK = Settings(**students.QUICK | {"numbers": (4, 6), "pieces": (4, 16), "points": 200, "narrower": (4,)})
 LAPTOP = Settings(tasks=64, seed=2)
 _SIZES: dict[str, Any] = {"numbers": (4, 8, 16, 32, 64, 128), "pieces": (2, 4, 8, 16, 32), "points": 10_000}
-GPU = Settings(**students.LARGE | _SIZES | {"width": 2048, "narrower": (256, 512, 1024)})
+GPU = Settings(**students.LARGE | _SIZES | {"width": 1024, "narrower": (256, 512)})
 PAPER = replace(GPU, **students.LONG)
 
 

@@ -63,7 +63,7 @@ def possible(settings: Settings, modules: int, max_active: int) -> dict[float, i
 QUICK = Settings(**students.QUICK | {"shares": (0.5, 0.25), "families": ((4, 2), (5, 2)), "same": 0.5})
 LAPTOP = Settings(tasks=64, seed=2, seeds=6, block=6, shares=(0.9, 0.75, 0.25))
 _GRID = ((8, 2), (8, 3), (16, 2), (16, 3), (16, 5), (32, 2), (32, 3))
-_SIZES: dict[str, Any] = {"shares": (0.98, 0.9, 0.75, 0.25), "families": _GRID, "same": 0.9, "steps": 8000}
+_SIZES: dict[str, Any] = {"shares": (0.98, 0.9, 0.75, 0.25), "families": _GRID, "same": 0.9, "steps": 6000}
 GPU = Settings(**students.LARGE | _SIZES)
 _SHARES = (0.99, 0.98, 0.95, 0.9, 0.75, 0.5, 0.25, 0.125)
 _WHOLE = tuple((modules, max_active) for modules in (8, 16, 24, 32) for max_active in range(2, 8))

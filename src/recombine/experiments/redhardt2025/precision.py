@@ -44,7 +44,7 @@ class Settings(students.WithHeldOut):
 QUICK = Settings(**students.QUICK | {"few": 4})
 LAPTOP = Settings(seed=2, seeds=24, block=24, steps=700, others=6)
 _LARGE: dict[str, Any] = {name: value for name, value in students.LARGE.items() if name != "precision"}
-GPU = Settings(**_LARGE | {"seeds": 24, "block": 8, "steps": 5000, "few": 32, "tasks": 128})
+GPU = Settings(**_LARGE | {"seeds": 24, "block": 8, "steps": 3000, "few": 32, "tasks": 128})
 PAPER = replace(GPU, others=24, **students.LONG | {"seeds": 24})
 
 

@@ -57,7 +57,7 @@ class PreferenceSettings(students.Training):
 TINY: dict[str, Any] = {"modules": 4, "max_active": 2, "features": 4, "objects": 1, "episodes": 8, "width": 8}
 TINY |= {"seeds": 2, "steps": 20, "n_eval": 64}
 LARGE: dict[str, Any] = {"modules": 16, "features": 16, "objects": 4, "episodes": 128, "width": 1024, "n_eval": 2048}
-LARGE |= {"steps": 30_000, "learning_rate": 1e-3, "precision": "bfloat16"}
+LARGE |= {"steps": 20_000, "learning_rate": 1e-3, "precision": "bfloat16"}
 """The gpu tiers: the paper's task and student, for about a hundredth of its updates, at a rate that falls."""
 LONG: dict[str, Any] = {"seeds": 10, "steps": 3_000_000, "learning_rate": 1e-4, "cosine": False}
 """The paper's training."""

@@ -74,7 +74,7 @@ QUICK = Settings(**preference_students.TINY | _TINY)
 LAPTOP = Settings(seed=2, steps=2400)
 _MODELS: dict[str, Any] = {"token": 256, "layers": 4, "heads": 4, "inner": 1024, "transformer_rate": 3e-4}
 _SIZES: dict[str, Any] = {"modules": 24, "fewer": (8, 16), "features": 24, "multiples": (1, 2.5, 7)}
-GPU = Settings(**preference_students.LARGE | _SIZES | _MODELS | {"transformers": (16,), "steps": 15_000})
+GPU = Settings(**preference_students.LARGE | _SIZES | _MODELS | {"transformers": (16,), "steps": 12_000})
 _EVERY = tuple(range(8, 36, 4))
 _WHOLE: dict[str, Any] = {"modules": 32, "fewer": _EVERY[:-1], "features": 32, "transformers": _EVERY}
 _MULTIPLES = (1, 1.5, 2, 3, 4, 6, 8)

@@ -54,7 +54,7 @@ class Settings(preference_students.PreferenceSettings):
 QUICK = Settings(**preference_students.TINY | {"narrower": (4,), "deeper": (3,)})
 LAPTOP = Settings(seed=2, task_encodings=("identity", "orthogonal"))
 _ASKED = ("identity", "tokens", "interval shuffle", "nonlinear")
-_SIZES: dict[str, Any] = {"task_encodings": _ASKED, "narrower": (16, 256), "deeper": (4,), "steps": 15_000}
+_SIZES: dict[str, Any] = {"task_encodings": _ASKED, "narrower": (16, 256), "deeper": (4,), "steps": 12_000}
 GPU = Settings(**preference_students.LARGE | _SIZES)
 _WIDTHS = (16, 32, 64, 128, 256, 512, 1024)
 PAPER = replace(GPU, width=2048, narrower=_WIDTHS, task_encodings=tuple(TASK_ENCODINGS), **preference_students.LONG)
