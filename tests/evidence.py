@@ -7,8 +7,9 @@ Each line of LIST is a device and what follows `recombine run`, longest first:
     gpu do2026/pruning --tier gpu
     cpu liang2025/failure --tier laptop
 
-CPU runs have two cores each, and GPU runs share the rest; there NumPy has one thread for each, since their networks are
-measured side by side. What was not finished in time is ended gently and goes on when the same command is given again.
+CPU runs have two cores each (one, where there are fewer), and GPU runs share the rest; there NumPy has one thread for
+each, since their networks are measured side by side. What was not finished in time is ended gently and goes on when the
+same command is given again.
 Tables go to FOLDER/results. FOLDER/PAPER.tgz has those of every finished run, and FOLDER/unfinished.tgz the finished
 cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the commit is the same.
 """
@@ -135,9 +136,10 @@ def main() -> None:
     lines = [line.strip() for line in given.list.read_text().splitlines() if line.strip()]
     runs = Runs(given.commit, given.to, time.time() + given.seconds, [line for line in lines if line not in done])
     cores = sorted(os.sched_getaffinity(0))
-    pairs = [set(cores[-2 * (n + 1) : len(cores) - 2 * n]) for n in range(given.cpu)]
-    rest = set(cores) - set().union(*pairs) if given.gpu else set()
-    lanes = [("gpu", rest)] * given.gpu + [("cpu", pair) for pair in pairs]
+    each = 2 if len(cores) >= 2 * given.cpu else 1
+    shares = [set(cores[-each * (n + 1) :][:each]) for n in range(given.cpu)]
+    rest = set(cores) - set().union(*shares) if given.gpu else set()
+    lanes = [("gpu", rest)] * given.gpu + [("cpu", share) for share in shares]
     threads = [threading.Thread(target=lane, args=(runs, *one, given.gpu)) for one in lanes]
     for thread in threads:
         thread.start()
