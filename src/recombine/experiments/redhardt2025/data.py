@@ -192,6 +192,7 @@ CLAIMS = (
         unit="R2 on held-out tasks, largest family minus smallest, equal share held out",
         over="comparisons",
     ),
+    *figures.goes_along("over families and numbers of masks", f"ours, within one experiment; {SCALING}"),
 )
 
 

@@ -88,8 +88,7 @@ controls = shared.controls
 def floored(table: pd.DataFrame) -> pd.DataFrame:
     """The table with each decoded constituent counted as 0 where its R^2 is lower: one at -3 would decide a mean."""
     rows = rc.networks(table)
-    each = [np.maximum(one, 0.0) for one in rows["constituents_deepest"]]
-    return rows.assign(probe_deepest=[np.nanmean(one) if np.isfinite(one).any() else np.nan for one in each])
+    return rows.assign(probe_deepest=figures.floored(rows, "probe_deepest", figures.FLOOR))
 
 
 def moved(column: str, kinds: Sequence[str]):

@@ -210,15 +210,12 @@ CLAIMS = (
         unit="share of right episodes on held-out mixtures, random minus other",
         over="supports",
     ),
-    claim(
-        "decodability goes with generalisation on the preference grid (squared Pearson)",
-        "The R2 of preferences decoded from the deepest hidden layer and the share of right episodes on held-out"
-        " mixtures have a squared Pearson correlation above 0.95 over supports and numbers of mixtures.",
+    *figures.goes_along(
+        "over supports and numbers of mixtures on the preference grid",
         "decodability, which the released code also computes here",
-        effect=figures.explains("probe_deepest", wanted=EPISODES),
-        above=0.95,
-        unit="squared Pearson correlation over conditions, by seed",
-        preconditions=(figures.spread(0.1, column=EPISODES),),
+        wanted=EPISODES,
+        answers="the share of right episodes on held-out mixtures",
+        controls=preference_students.CONTROLS,
     ),
 )
 
