@@ -7,6 +7,8 @@ Each line of LIST is a device and what follows `recombine run`, longest first:
     gpu do2026/pruning --tier gpu
     cpu liang2025/failure --tier laptop
 
+`tests/gpu_runs.txt` has those whose gpu tables are missing or stale, paper by paper, longest first.
+
 CPU runs have two cores each (one, where there are fewer), and GPU runs share the rest; there NumPy has one thread for
 each, since their networks are measured side by side. What was not finished in time is ended gently and goes on when the
 same command is given again.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -70,7 +73,7 @@ def environment(device: str, gpus: int) -> dict[str, str]:
 def lane(runs: Runs, device: str, cores: set[int], gpus: int) -> None:
     """Take one run after the other until none is left, or the time is over."""
     while line := runs.next(device):
-        name, *flags = line.split()[1:]
+        name, *flags = shlex.split(line)[1:]
         log = runs.folder / f"{name.replace('/', '-')}-{device}.log"
         command = [sys.executable, "-m", "recombine", "run", name, *flags, "--commit", runs.commit]
         begin = time.time()
