@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import findings
@@ -11,6 +12,7 @@ import pytest
 
 from recombine.cli.board import pages
 from recombine.cli.results import TierOptions, over_results
+from recombine.cli.run import chosen_variants
 from recombine.cli.verdicts import judged_result
 from recombine.engine import catalogue
 
@@ -35,6 +37,14 @@ def test_the_board_says_what_the_results_say():
 def test_the_findings_say_what_the_results_say():
     """Write their tables again with: python tests/findings.py"""
     assert findings.PAGE.read_text() == findings.rebuilt(findings.PAGE.read_text())
+
+
+def test_gpu_runs_that_are_listed_can_be_ordered():
+    for line in (HERE / "tests" / "gpu_runs.txt").read_text().splitlines():
+        device, name, *flags = shlex.split(line)
+        words = tuple(flags[flags.index("--variants") + 1 :]) if "--variants" in flags else ()
+        assert (device, flags[:2]) == ("gpu", ["--tier", "gpu"])
+        chosen_variants(catalogue.find(name), words, "gpu")  # an unknown variant is an error
 
 
 @pytest.mark.parametrize("name", catalogue.names())
