@@ -104,18 +104,24 @@ def check_split(split: Split) -> None:
 def check_model(model: Any, x: Any) -> None:
     """model(x) -> (y, activations by name) for one example x, trainable in a population.
 
-    Give a network (an eqx.Module) or a function of a key that makes one. Gradients are taken at random weights, so
-    that those which start at zero must have one as well.
+    Give a network (an eqx.Module) or a function of a key that makes one, and whole numbers for a network that reads
+    ids. Gradients are taken at random weights, so that those which start at zero must have one as well.
     """
     made = model if isinstance(model, eqx.Module) else _made(model)
     shape = jax.ShapeDtypeStruct(np.shape(x), jnp.float32)
     _check_answer(made, shape)
     _check_parameters(made)
     _check_half_precision(made, shape)
-    _check_gradients(made, np.asarray(x, np.float32))
-    _check_batches(made, np.asarray(x, np.float32))
+    _check_gradients(made, np.asarray(x))
+    _check_batches(made, np.asarray(x))
     if made is not model:
         _check_initial(model)
+
+
+def _examples(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Several examples like x: with noise, unless they are ids, which noise would make unknown."""
+    noise = rng.normal(size=(_EXAMPLES, *x.shape)) * (not np.issubdtype(x.dtype, np.integer))
+    return (x + noise).astype(np.float32)
 
 
 def _check_batches(model: Any, x: np.ndarray) -> None:
@@ -124,7 +130,7 @@ def _check_batches(model: Any, x: np.ndarray) -> None:
     if not own:
         return
     rng = np.random.default_rng(0)
-    xs = x + rng.normal(size=(_EXAMPLES, *x.shape)).astype(np.float32)
+    xs = _examples(x, rng)
     numbers, fixed = eqx.partition(_filled(model, rng), eqx.is_inexact_array)
 
     def both(numbers: Any) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
@@ -205,7 +211,7 @@ def _check_half_precision(model: Any, x: jax.ShapeDtypeStruct) -> None:
 def _check_gradients(model: Any, x: np.ndarray) -> None:
     """Two networks on three examples: batched answers, and a finite gradient in every parameter."""
     rng = np.random.default_rng(0)
-    xs = x + rng.normal(size=(_EXAMPLES, *x.shape)).astype(np.float32)
+    xs = _examples(x, rng)
     one, _ = eqx.filter_eval_shape(model, jax.ShapeDtypeStruct(x.shape, jnp.float32))
     numbers, fixed = eqx.partition(_filled(model, rng), eqx.is_inexact_array)
 

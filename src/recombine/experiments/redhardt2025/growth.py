@@ -143,10 +143,11 @@ def plot_needed(axes, mlps: pd.DataFrame, families: Sequence[int]) -> None:
             label = f"R2 {level:g}, {k:g} active: {grown}"
             axes.plot(mean.index, mean, f"o{style}", color=f"C{place}", markersize=4, label=label)
             axes.plot(found["modules"], found["needed"], ".", color=f"C{place}", alpha=0.4, markersize=3)
-    axes.set(xscale="log", yscale="log", xlabel="modules", ylabel="training masks needed")
-    axes.minorticks_off()
-    axes.set_xticks(families, [f"{n:g}" for n in families])
+    axes.set(xlabel="modules", ylabel="training masks needed")
     if np.isfinite(axes.dataLim.y1):  # no level may have been met
+        axes.set(xscale="log", yscale="log")
+        axes.minorticks_off()
+        axes.set_xticks(families, [f"{n:g}" for n in families])
         low, high = (int(np.floor(np.log2(end))) for end in (axes.dataLim.y0, 2 * axes.dataLim.y1))
         axes.set_yticks([2**n for n in range(low, high + 1)], [f"{2**n:g}" for n in range(low, high + 1)])
     figures.legend(axes, title="power of the modules")
