@@ -238,10 +238,8 @@ def figure(settings: Settings, table: pd.DataFrame):
     for place, name in enumerate(names):
         mine = readable[readable["condition"] == name]
         if len(mine):  # of a preference that was never trained on, not even the encoding tells
-            told = mine["probe_deepest"].clip(lower=-1)
+            told = figures.floored(mine, "probe_deepest", figures.FLOOR)
             axes[0, 1].plot(told, mine[EPISODES], "o", color=f"C{place}", label=name, alpha=0.7)
-    axes[0, 1].set(
-        xlabel="R2 of preferences, deepest layer (-1 where lower)", ylabel="right episodes, held-out mixtures"
-    )
+    axes[0, 1].set(xlabel="R2 of preferences (below 0 as 0), deepest layer", ylabel="right episodes, held-out mixtures")
     figures.legend(axes[0, 1])
     return picture
