@@ -219,9 +219,9 @@ def test_a_check_has_two_sides_and_says_what_it_reads():
 
 def test_claims_are_judged_at_the_primary_protocol_and_in_each_variant():
     rows = [table(CLEAR).assign(variant="primary"), table(NOTHING).assign(variant="bright")]
-    rows += [table(CLEAR).assign(variant="wide")]
+    rows += [table(CLEAR[::-1]).assign(variant="wide"), table(CLEAR).assign(variant="networks as they were")]
     (verdict,) = rc.judge_all(pd.concat(rows), [claim(0.5)])
-    assert verdict.verdict == "holds"
+    assert verdict.verdict == "holds"  # a variant that repeats what a claim compares says nothing of it
     assert verdict.variants == {"bright": "fails", "wide": "holds"}
     assert turns(verdict) == ["bright"]
 

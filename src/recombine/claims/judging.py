@@ -202,10 +202,27 @@ def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = 
     verdicts = []
     for claim in claims:
         _check_arguments(table, claim)
-        primary, *others = judge_variants(table, claim, evidence=evidence).items()
-        asked = {name: one.verdict for name, one in others if one.seeds + one.lost + one.unfit}
-        verdicts.append(replace(primary[1], variants=asked))
+        (_, primary), *others = judge_variants(table, claim, evidence=evidence).items()
+        there = {name: one for name, one in others if one.seeds + one.lost + one.unfit}
+        asked = {name: one.verdict for name, one in there.items() if _varied(table, claim, name, (primary, one))}
+        verdicts.append(replace(primary, variants=asked))
     return verdicts
+
+
+def _varied(table: pd.DataFrame, claim: Claim, name: str, verdicts: tuple[Verdict, Verdict]) -> bool:
+    """Whether a variant trained anew what a claim compares; it may repeat networks of the primary protocol."""
+    seen = [[(p.effect, p.low, p.high, p.seeds) for p in v.parts or (v,)] for v in verdicts]
+    if not set(seen[1]) <= set(seen[0]):
+        return True
+    rows = tables.modern(table)
+    mine, numbers = rows["variant"] == name, rows.select_dtypes("number").fillna(np.inf)
+    known = set(map(tuple, numbers[rows["variant"] == tables.PRIMARY].to_numpy()))
+    repeated = np.array([tuple(row) in known for row in numbers.to_numpy()]) & (rows["system"] == tables.NETWORK)
+    try:
+        left = judge(rows[mine & ~repeated], claim)
+    except (ValueError, KeyError, IndexError):  # nothing of it is left
+        return False
+    return bool(left.seeds + left.lost + left.unfit)
 
 
 def judge_variants(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> dict[str, Verdict]:

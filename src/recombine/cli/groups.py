@@ -89,5 +89,5 @@ def table(v: Verdict, run: str) -> str:
     """The table for a document, under the name of a run."""
     rows = grid(v, lambda p: f"{number(p, v)} {p.verdict}" if v.agree and p.seeds else number(p, v))
     rows[0][0] = run
-    written = [f"| {' | '.join(row)} |" for row in rows]
+    written = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
     return "\n".join([written[0], "|---" * len(rows[0]) + "|", *written[1:]])

@@ -33,6 +33,8 @@ class RunRequest:
     def __post_init__(self) -> None:
         if self.label is not None:
             check_label(self.label)
+        if isinstance(seeds := getattr(self.settings, "seeds", 1), int) and seeds < 1:
+            raise UserError(f"--seeds must be at least 1, got {seeds}")
 
     @property
     def home(self) -> Path:

@@ -57,6 +57,7 @@ def pairs_fit(kind: str):
 
 
 HOW = {"_fd": "finite differences", "": "exact derivatives"}
+UNLEARNT = " By then most have not learnt the donut, and none is asked to."
 
 
 def collapse(where: str, place: int, ends: str) -> rc.Claim:
@@ -77,7 +78,7 @@ def swells(kind: str, ends: str, where: str, place: int) -> rc.Claim:
     return rc.Claim(
         f"the hole swells in the {where}: {kind}, {HOW[ends]}",
         f"In an MLP of every depth training makes the hole's volume element larger, in the {where}. ({kind};"
-        f" {HOW[ends]}.)",
+        f" {HOW[ends]}.{UNLEARNT if kind == SHORT else ''})",
         "Fig. 13" if (kind, ends) == (SHORT, "_fd") else "Fig. 13, by another protocol than the release's",
         effect=by_depth(kind, figures.learnt_layer(f"hole_depth{ends}", place)),
         above=0.05,

@@ -122,7 +122,7 @@ def exponents(rows: pd.DataFrame) -> pd.Series:
     """By seed, the slope of the logarithm of the largest error over that of hidden neurons, averaged over modules."""
     logs = rows.assign(hidden=np.log(rows["hidden"].astype(float)), error=np.log(rows["error"]))
     slopes = logs.groupby(["seed", "modules"])[["hidden", "error"]].apply(
-        lambda some: np.polyfit(some["hidden"], some["error"], 1)[0]
+        lambda some: np.polyfit(some["hidden"], some["error"], 1)[0] if np.isfinite(some).all(axis=None) else np.nan
     )
     return slopes.groupby("seed").mean()
 
