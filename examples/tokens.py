@@ -35,17 +35,20 @@ def main(functions: int = 5, steps: int = 600, seeds: int = 2) -> dict[str, floa
     dials = {"learning_rate": 4e-3}
     run = rc.population(task, split, make, rc.member_keys(0, range(seeds)), recipe, dials=dials)
 
-    # Exact answers of each group of rows, mean over networks. No generation is needed for these.
+    # Exact answers of each group of rows, mean over networks. No generation is needed for these. `row_2` are chains of
+    # two functions that are held out singly, though their pair is trained on; `pair_2` have a pair that never is.
     records = rc.records(run.model, task, task.combinations, key=rc.key(0, "test"))
     rows = groups(split, pairs)
     found = {name: float(np.mean([exact_match(r.where(mask)) for r in records])) for name, mask in rows.items()}
     for name, score in found.items():
-        print(f"{name:8} {score:.2f}")
+        print(f"{name:8} {score:.2f} of {int(rows[name].sum())} rows")
 
     # What the networks write after a prompt, token by token.
     asked = records[0].where(rows["pair_2"])
     written = generate(run.model, asked, end=EOS)  # (networks, rows, tokens)
+    right = " ".join(words.words(asked.y[0, 3:, 0]))
     print(" ".join(words.words(asked.x[0, :4])), "-> network 0 writes", " ".join(words.words(written[0, 0, 3:])))
+    print("right is", right)
 
     # What the first network says after SEP if it sees x of another row, before the first layer.
     x, donor = jnp.asarray(asked.x[0]), jnp.asarray(asked.x[-1])

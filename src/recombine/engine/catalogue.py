@@ -78,7 +78,8 @@ def find(name: str) -> Experiment:
     if name not in names():
         if Path(f"{name}.py").is_file():
             return _from_file(Path(f"{name}.py"))
-        raise UserError(f"no experiment is called {name!r}{did_you_mean(name, names())}; 'recombine list' shows all")
+        known = [*sorted({one.split("/")[0] for one in names()}), *names()]
+        raise UserError(f"no experiment is called {name!r}{did_you_mean(name, known)}; 'recombine list' shows all")
     return Experiment(name, import_module("recombine.experiments." + name.replace("/", ".")))
 
 
