@@ -11,16 +11,25 @@ from recombine.diagnosis.ruling import SOLVED
 
 RESULTS = Path(__file__).parents[2] / "results"
 MEMORIES = ["nearest memory", "superposition", "blind"]
+SWEEP = ", sweep"
+"""Ends the names of what `encodings` asks in another hole."""
 
 
 def networks(path: Path) -> pd.DataFrame:
     """G of every decoder that fitted its training set, and the share of bumps it places exactly, in the interior."""
     table = pd.read_parquet(path)
-    if not {"system", "mse_trained", "mse_interior", "accuracy0_interior"} <= set(table.columns):
+    if not {"system", "condition", "mse_trained", "mse_interior", "accuracy0_interior"} <= set(table.columns):
         return pd.DataFrame()
     table = table[table["variant"] == "primary"]
-    memory = table[table["system"].isin(MEMORIES)].groupby("system")["mse_interior"].mean().min()
-    mine = table[(table["system"] == "network") & (table["mse_trained"] < 0.1 * memory)]
+    swept = table["condition"].fillna("").str.endswith(SWEEP) | table["system"].str.endswith(SWEEP)
+    return pd.concat([beside_memories(table[swept == other_hole]) for other_hole in (False, True)])
+
+
+def beside_memories(table: pd.DataFrame) -> pd.DataFrame:
+    """The same of the networks that were asked in one hole, beside memories that were asked there."""
+    systems = table["system"].str.removesuffix(SWEEP)
+    memory = table[systems.isin(MEMORIES)].groupby("system")["mse_interior"].mean().min()
+    mine = table[(systems == "network") & (table["mse_trained"] < 0.1 * memory)]
     g = (mine["mse_interior"] - mine["mse_trained"]) / (memory - mine["mse_trained"])
     return pd.DataFrame({"g": g, "placed": mine["accuracy0_interior"]}).dropna()
 
