@@ -126,7 +126,7 @@ def test_what_depth_loses_of_every_module_is_not_held_against_the_isolated_one(t
 
 def test_the_isolated_module_is_left_out_of_the_others():
     rows = disconnected((1.0, -3.0), (1.0, 0.8))
-    rows = rows.assign(constituents=[np.array([[1.0, 1.0, 1.0, 1.0], [-3.0, 0.8, 0.8, 0.8]])])
+    rows = rows.assign(constituents=[np.array([[1.0, 1.0, 1.0, 1.0], [-3.0, 0.8, 0.8, 0.8]])])  # pyrefly: ignore
     np.testing.assert_allclose(decoding.others(rows), [1.0, 0.8])
 
 
