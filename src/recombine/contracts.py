@@ -120,8 +120,7 @@ def check_model(model: Any, x: Any) -> None:
 
 def _examples(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Several examples like x: with noise, unless they are ids, which noise would make unknown."""
-    noise = rng.normal(size=(_EXAMPLES, *x.shape)) * (not np.issubdtype(x.dtype, np.integer))
-    return (x + noise).astype(np.float32)
+    return (x + rng.normal(size=(_EXAMPLES, *x.shape)) * (x.dtype.kind != "i")).astype(np.float32)
 
 
 def _check_batches(model: Any, x: np.ndarray) -> None:
