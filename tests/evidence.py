@@ -93,9 +93,16 @@ def lane(runs: Runs, device: str, cores: set[int], gpus: int) -> None:
         runs.finished(line, time.time() - begin, status)
 
 
+def forget_folder(results: Path) -> None:
+    """Take this machine's folder out of the commands that finished runs have kept: they are the same anywhere."""
+    for facts in results.glob("*/*/*/settings.json"):
+        facts.write_text(facts.read_text().replace(f" --out {results}", ""))
+
+
 def pack(folder: Path) -> None:
     """One archive per paper without the cells, and one of the cells of experiments that have unfinished runs."""
     results = folder / "results"
+    forget_folder(results)
     for paper in sorted(results.glob("*")):
         tables = paper.glob("*/*/table.parquet")
         files = [file for table in tables for file in table.parent.glob("*.*") if file.name != ".lock"]
