@@ -58,7 +58,7 @@ OR_CONTROLS = (
     exceeds("perfect", "and_agreement", "or_agreement", at_least=0.1),
 )
 OVERLAP = (
-    rc.reads("superposition", "overlap_or", at_least=0.1),
+    rc.reads("superposition", "overlap_or", at_least=0.2),
     rc.reads("perfect", "overlap_or", at_most=0.05),
     rc.reads("untrained", "overlap_or", at_most=0.05),
 )
@@ -83,7 +83,7 @@ STATED = (
         "the failure is a sum of the answers to one factor, more than success is (ours)",
         "What the failing network draws in the hole is the sum of its answers to x and to y, with the code of the other"
         " averaged out, more than what the composing one draws.",
-        "ours, of Fig. 1d: the composing network reads about .1 by itself",
+        "ours, of Fig. 1d: composing networks read .06 to .31 by themselves, on other seeds",
         effect=more_than_composing("r_code"),
         above=0.1,
         unit="correlation with its own sum, minus with another cell's, donut minus stripes",
