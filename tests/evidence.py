@@ -9,11 +9,12 @@ Each line of LIST is a device and what follows `recombine run`, longest first:
 
 `tests/gpu_runs.txt` has those whose gpu tables are missing or stale, paper by paper, longest first.
 
-CPU runs have two cores each (one, where there are fewer), and GPU runs share the rest; there NumPy has one thread for
-each, since their networks are measured side by side. What was not finished in time is ended gently and goes on when the
-same command is given again.
-Tables go to FOLDER/results. FOLDER/PAPER.tgz has those of every finished run, and FOLDER/unfinished.tgz the finished
-cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the commit is the same.
+CPU runs have two cores each (one, where there are fewer), and GPU runs an equal part of the rest each: the fewer its
+cores, the fewer cells a run begins at a time, and the more of them are finished when the time is over. What was not
+finished in time is ended gently and goes on when the same command is given again.
+Tables go to FOLDER/results. After every run FOLDER/PAPER.tgz has those of all finished ones, and FOLDER/unfinished.tgz
+the finished cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the commit is the
+same.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from pathlib import Path
 
 GRACE = 25.0
 """Seconds that a run has to write its checkpoint when the time is over."""
+FINISHED = "finished.txt"
+"""The lines that ended well, which are not run again."""
 
 
 @dataclass
@@ -40,25 +43,36 @@ class Runs:
     commit: str
     folder: Path
     until: float
+    asked: list[str]
     lines: list[str]
+    at_work: set[str] = field(default_factory=set)
+    finished: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def next(self, device: str) -> str | None:
-        """The first line of this device that nobody has taken."""
-        with self.lock:
-            mine = [line for line in self.lines if line.split()[0] == device]
-            if not mine or time.time() > self.until - GRACE:
+        """The first line of this device that nobody has taken; not of an experiment at work, whose folder is locked."""
+        while time.time() < self.until - GRACE:
+            with self.lock:
+                mine = [line for line in self.lines if line.split()[0] == device]
+                free = [line for line in mine if line.split()[1] not in self.at_work]
+                if free:
+                    self.lines.remove(free[0])
+                    self.at_work.add(free[0].split()[1])
+                    return free[0]
+            if not mine:
                 return None
-            self.lines.remove(mine[0])
-            return mine[0]
+            time.sleep(1.0)
+        return None
 
-    def finished(self, line: str, seconds: float, status: int) -> None:
-        """Write down how a run ended; one that ended well is not run again."""
+    def ended(self, line: str, seconds: float, status: int) -> None:
+        """Write down how a run ended; one that ended well is not run again. Pack what there is by now."""
         with self.lock:
+            self.at_work.discard(line.split()[1])
             print(f"{seconds:6.0f} s  exit {status}  {line}", flush=True)
             if status == 0:
-                with (self.folder / "finished.txt").open("a") as file:
-                    file.write(line + "\n")
+                self.finished.append(line)
+                (self.folder / FINISHED).write_text("\n".join(self.finished))
+            pack(self.folder, {left.split()[1] for left in self.asked if left not in self.finished})
 
 
 def environment(device: str, gpus: int) -> dict[str, str]:
@@ -90,7 +104,7 @@ def lane(runs: Runs, device: str, cores: set[int], gpus: int) -> None:
             except subprocess.TimeoutExpired:
                 process.terminate()
                 status = process.wait()
-        runs.finished(line, time.time() - begin, status)
+        runs.ended(line, time.time() - begin, status)
 
 
 def forget_folder(results: Path) -> None:
@@ -99,7 +113,7 @@ def forget_folder(results: Path) -> None:
         facts.write_text(facts.read_text().replace(f" --out {results}", ""))
 
 
-def pack(folder: Path) -> None:
+def pack(folder: Path, unfinished: set[str]) -> None:
     """One archive per paper without the cells, and one of the cells of experiments that have unfinished runs."""
     results = folder / "results"
     forget_folder(results)
@@ -107,11 +121,8 @@ def pack(folder: Path) -> None:
         tables = paper.glob("*/*/table.parquet")
         files = [file for table in tables for file in table.parent.glob("*.*") if file.name != ".lock"]
         _archive(folder / f"{paper.name}.tgz", results, files)
-    done = {line.split()[1] for line in finished(folder)}
-    cells = results.rglob("cells/*.parquet")
-    _archive(
-        folder / "unfinished.tgz", results, [c for c in cells if "/".join(c.relative_to(results).parts[:2]) not in done]
-    )
+    cells = [cell for name in sorted(unfinished) for cell in (results / name).glob("**/cells/*.parquet")]
+    _archive(folder / "unfinished.tgz", results, cells)
 
 
 def _archive(to: Path, root: Path, files: list[Path]) -> None:
@@ -119,12 +130,6 @@ def _archive(to: Path, root: Path, files: list[Path]) -> None:
         for file in sorted(files):
             if file.is_file():
                 archive.add(file, arcname=str(file.relative_to(root)))
-
-
-def finished(folder: Path) -> list[str]:
-    """The lines that ended well before."""
-    path = folder / "finished.txt"
-    return path.read_text().splitlines() if path.exists() else []
 
 
 def main() -> None:
@@ -142,20 +147,22 @@ def main() -> None:
     if given.resume:
         with tarfile.open(given.resume) as archive:
             archive.extractall(given.to / "results", filter="data")
-    done = finished(given.to)
+    before = given.to / FINISHED
+    done = before.read_text().splitlines() if before.exists() else []
     lines = [line.strip() for line in given.list.read_text().splitlines() if line.strip()]
-    runs = Runs(given.commit, given.to, time.time() + given.seconds, [line for line in lines if line not in done])
+    left = [line for line in lines if line not in done]
+    runs = Runs(given.commit, given.to, time.time() + given.seconds, lines, left, finished=done)
     cores = sorted(os.sched_getaffinity(0))
     each = 2 if len(cores) >= 2 * given.cpu else 1
     shares = [set(cores[-each * (n + 1) :][:each]) for n in range(given.cpu)]
-    rest = set(cores) - set().union(*shares) if given.gpu else set()
-    lanes = [("gpu", rest)] * given.gpu + [("cpu", share) for share in shares]
+    rest = sorted(set(cores) - set().union(*shares))
+    parts = [set(rest[n :: given.gpu]) or set(cores) for n in range(given.gpu)]
+    lanes = [("gpu", part) for part in parts] + [("cpu", share) for share in shares]
     threads = [threading.Thread(target=lane, args=(runs, *one, given.gpu)) for one in lanes]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    pack(given.to)
 
 
 if __name__ == "__main__":

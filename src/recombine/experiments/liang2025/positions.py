@@ -132,7 +132,9 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
     dials = {"learning_rate": settings.learning_rate, "weight_decay": settings.weight_decay}
     label = f"{cell.network} {cell.depth}"
     trained = rc.population(task, split, plan.make(cell.depth), keys, recipe, dials=dials, monitor=monitor, label=label)
-    answers = corner.answers(settings, trained.model)
+    # One network at a time: attention of all pixels to all, in every network at once, fills a GPU's memory.
+    ask = partial(rc.record, task=task, combinations=task.combinations, key=rc.key(settings.seed, "test"))
+    answers = [ask(trained[i].model) for i in range(len(cell.members))]
     for seed, answer in zip(cell.members, answers, strict=True):
         monitor.recorded(f"{label}-{seed}", answer)
     meta = [{"condition": cell.network, "depth": cell.depth, "seed": seed} for seed in cell.members]
