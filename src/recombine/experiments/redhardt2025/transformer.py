@@ -138,6 +138,12 @@ def transformers(table: pd.DataFrame) -> dict:
     return {"model": TRANSFORMER, "count": rc.networks(table)["count"].max()}
 
 
+def over_untrained(table: pd.DataFrame) -> pd.Series:
+    """By seed, how much better composing transformers are decoded than an untrained one."""
+    kept = rc.value("probe_deepest", **transformers(table))
+    return figures.over_untrained(kept, model=TRANSFORMER)(table)
+
+
 def both_of_the_paper(table: pd.DataFrame) -> pd.DataFrame:
     """MLPs and transformers: a hypernetwork's first layer is linear in the constituents before any training."""
     rows = figures.readable(table)
@@ -160,13 +166,13 @@ CLAIMS = (
         source="ours; the released hypernetwork without its LayerNorm",
     ),
     figures.claim(
-        "constituents can be decoded from the deepest layer of transformers that compose",
-        "After the most training combinations that were tried, a transformer's deepest layer tells the constituents of"
-        " held-out tasks.",
-        "decodability, which the released code also computes in transformers; the margin is ours",
-        effect=lambda t: rc.by_seed(t, "probe_deepest", **transformers(t)),
-        above=0.9,
-        unit="R2 of constituents decoded from the deepest layer",
+        "constituents are decoded better from transformers that compose than from untrained ones",
+        "After the most training combinations that were tried, constituents of held-out tasks are decoded from a"
+        " transformer's deepest layer better than in an untrained transformer, by an R2 of more than 0.05.",
+        "decodability, which the released code also computes in transformers; the comparison and margin are ours",
+        effect=over_untrained,
+        above=0.05,
+        unit="R2 of constituents decoded from the deepest layer, trained minus untrained",
         fits=(lambda t: figures.fits(**transformers(t))(t),),
     ),
     *figures.goes_along(
