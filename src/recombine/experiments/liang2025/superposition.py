@@ -34,8 +34,8 @@ class Settings(stripes.Settings):
 QUICK = Settings(seeds=2, size=8, low=2, high=5, rim=1, dark=True, width=4, depth=2, bumps=4, steps=40)
 LAPTOP = Settings(seed=1, seeds=10, block=10, batch=16, dark=True, bumps=32)
 FULL = {"size": 28, "low": 6, "high": 22, "rim": 4, "dark": True, "width": 64, "depth": 4, "bumps": 50}
-AS_RELEASED = {"steps": 12_600, "learning_rate": 1e-3, "seed": 1}
-GPU = Settings(seeds=8, block=8, **AS_RELEASED, **FULL)
+AS_RELEASED = {"steps": 12_600, "learning_rate": 1e-3, "seed": 2}
+GPU = Settings(seeds=16, block=8, **AS_RELEASED, **FULL)
 PAPER = Settings(seeds=20, block=10, **AS_RELEASED, **FULL)
 
 
