@@ -1,4 +1,4 @@
-"""What tests share: JAX's compilation cache in a folder of its own, and one small trained population."""
+"""What tests share: quick compilation, JAX's cache of programs in a folder of its own, one small trained population."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ import pytest
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 CACHE = Path(tempfile.gettempdir()) / f"recombine-test-cache-{os.getuid()}"
 os.environ["RECOMBINE_CACHE"] = str(CACHE)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Most of the suite's time is compilation of programs that run once: half of it goes with their optimisation."""
+    if config.option.markexpr != "slow":
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 
 
 @pytest.fixture(scope="session", autouse=True)
