@@ -139,7 +139,7 @@ def test_help_and_list_answer_at_once_and_without_jax(words):
     assert best < 6
 
 
-def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
+def test_list_run_verdicts_board_and_figure_go_together(tmp_path, capsys):
     out = ["--out", str(tmp_path)]
     assert cli.main(["run", "liang2025/failure", "--tier", "quick", *out]) == 0
     assert "not evidence" in capsys.readouterr().out
@@ -152,6 +152,9 @@ def test_list_run_verdicts_and_figure_go_together(tmp_path, capsys):
         assert "margin > 0.5" in said
     caption = (tmp_path / "liang2025/failure/quick/figure.md").read_text()
     assert "Run: quick, 2 seeds. **Quick tier: not evidence.**" in caption
+    assert cli.main(["board", "--to", str(tmp_path / "pages"), *out]) == 0
+    (written,) = (tmp_path / "pages").iterdir()
+    assert (written.name, "fails in the hole" in written.read_text()) == ("liang2025.md", True)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     where = ["--name", "quick", "--to", str(tmp_path / "seen"), *out]
     assert cli.main(["figure", "liang2025/failure", *where]) == 0
