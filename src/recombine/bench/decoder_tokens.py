@@ -27,7 +27,7 @@ def measure(
     steps: int = 0,
     repeats: int = 3,
 ) -> dict:
-    """Both in one run, on the same device and in the same precision; 32 networks for 20 steps on a GPU, 2 for 6 else."""
+    """Both in one run, on one device, in the same precision; 32 networks for 20 steps on a GPU, 2 for 6 elsewhere."""
     usual = (2, 6) if jax.default_backend() == "cpu" else (32, 20)
     members, steps = members or usual[0], steps or usual[1]
     sizes = {"width": width, "depth": depth, "heads": heads, "tokens": tokens}
