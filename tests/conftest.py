@@ -15,7 +15,7 @@ os.environ["RECOMBINE_CACHE"] = str(CACHE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Most of the suite's time is compilation of programs that run once: half of it goes with their optimisation."""
+    """Most of the time is compilation of programs that run once: unoptimised, the suite takes a quarter less."""
     if config.option.markexpr != "slow":
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 

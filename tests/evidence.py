@@ -76,7 +76,7 @@ class Runs:
 
 
 def environment(device: str, gpus: int) -> dict[str, str]:
-    """What a run needs to share the machine: its device, and its part of the GPU's memory."""
+    """What a run needs to share the machine: its device, its part of the GPU's memory, and one thread for NumPy."""
     memory = {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{0.92 / max(gpus, 1):.3f}"}
     share = {**memory, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} if device == "gpu" else {}
     platform = {"JAX_PLATFORMS": "cpu"} if device == "cpu" else {}

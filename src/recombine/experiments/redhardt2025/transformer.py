@@ -134,12 +134,12 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
 
 
 def transformers(table: pd.DataFrame) -> dict:
-    """The transformers that should compose: those with the most masks."""
+    """The transformers that were trained on the most masks."""
     return {"model": TRANSFORMER, "count": rc.networks(table)["count"].max()}
 
 
 def over_untrained(table: pd.DataFrame) -> pd.Series:
-    """By seed, how much better composing transformers are decoded than an untrained one."""
+    """By seed, how much better transformers of the most masks are decoded than an untrained one."""
     kept = rc.value("probe_deepest", **transformers(table))
     return figures.over_untrained(kept, model=TRANSFORMER)(table)
 
@@ -166,7 +166,7 @@ CLAIMS = (
         source="ours; the released hypernetwork without its LayerNorm",
     ),
     figures.claim(
-        "constituents are decoded better from transformers that compose than from untrained ones",
+        "constituents are decoded better from trained transformers than from untrained ones",
         "After the most training combinations that were tried, constituents of held-out tasks are decoded from a"
         " transformer's deepest layer better than in an untrained transformer, by an R2 of more than 0.05.",
         "decodability, which the released code also computes in transformers; the comparison and margin are ours",
