@@ -124,25 +124,25 @@ def correlates(column: str, **bounds: float) -> rc.Check:
     return rc.Check(f"rank correlation of {column} with r2_unseen", lambda t: correlation(t).mean(), **bounds)
 
 
-def composing(table: pd.DataFrame) -> dict:
-    """The students that should compose: wide ones with the most random masks."""
+def most(table: pd.DataFrame) -> dict:
+    """Wide students that were trained on the most random masks."""
     return {"width": rc.networks(table)["width"].max(), "count": rc.networks(table)["count"].max()}
 
 
 def fewest(table: pd.DataFrame) -> dict:
     """Wide students that were trained on the fewest masks."""
-    return composing(table) | {"count": rc.networks(table)["count"].min()}
+    return most(table) | {"count": rc.networks(table)["count"].min()}
 
 
 def cut_off(table: pd.DataFrame) -> float:
     """How much worse held-out tasks with the isolated module are answered than those of the most random masks."""
-    whole = rc.by_seed(table, "r2_unseen", **composing(table))
+    whole = rc.by_seed(table, "r2_unseen", **most(table))
     return float((whole - rc.by_seed(table, "r2_rarest", kind=DISCONNECTED)).mean())
 
 
 def over_untrained(table: pd.DataFrame) -> pd.Series:
-    """By seed, how much better composing students are decoded than an untrained one of their width."""
-    mine = composing(table)
+    """By seed, how much better wide students of the most masks are decoded than an untrained one."""
+    mine = most(table)
     kept = rc.value("probe_deepest", **mine)
     return figures.over_untrained(kept, width=mine["width"])(table)
 
@@ -177,14 +177,14 @@ CLAIMS = (
     *ALONG,
     figures.whichever_floor(ALONG[0]),
     claim(
-        "constituents are decoded better from students that compose than from untrained ones",
+        "constituents are decoded better from wide students of most masks than from untrained ones",
         "With most masks and many units, constituents of held-out tasks are decoded from the deepest hidden layer"
         " better than in an untrained student of that shape, by an R2 of more than 0.05. The paper's level is 0.95.",
         f"{SOURCE} (0.95, {NOTE}); the comparison is ours",
         effect=over_untrained,
         above=0.05,
-        unit="R2 of constituents decoded from the deepest hidden layer, composing minus untrained",
-        fits=(lambda t: figures.fits(**composing(t))(t),),
+        unit="R2 of constituents decoded from the deepest hidden layer, trained minus untrained",
+        fits=(lambda t: figures.fits(**most(t))(t),),
     ),
     claim(
         "the isolated module of a disconnected support is lost with depth, though given",
