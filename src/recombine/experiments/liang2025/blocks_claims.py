@@ -56,10 +56,10 @@ def mixing(name: str, says: str, systems: tuple[str, ...], *, still: bool) -> rc
 
 STATED = (
     rc.Claim(
-        "a decoder draws a known place at a new grade",
+        "a decoder draws a known place at a new grade (our reading)",
         "Asked for positions at a grade at which it never saw them, a decoder that saw them at others errs less than a"
         " third as much as a right answer at the grade below would.",
-        "A.3: partial factorisation of (x, y) and a third factor",
+        "our reading of A.3: partial factorisation of (x, y) and a third factor; graded bumps are ours",
         effect=rc.value("grade_gain", condition=TOP),
         above=log10(3),
         unit="log10 of the error of the grade below over that of the answers, top grade, interior",
@@ -67,10 +67,10 @@ STATED = (
         controls=GRADED,
     ),
     rc.Claim(
-        "positions seen at other grades are placed at a new one, unseen ones are not",
+        "positions seen at other grades are placed at a new one, unseen ones are not (our reading)",
         "A decoder places bumps at the top grade in the hole if it saw their positions at other grades, and fails if it"
         " saw them at none. (A decoder that ignores the grade would place them too.)",
-        "A.3: partial factorisation of (x, y) and a third factor",
+        "our reading of A.3: partial factorisation of (x, y) and a third factor; graded bumps are ours",
         effect=rc.difference("accuracy0_interior", TOP, EVERY),
         above=0.5,
         unit="exact accuracy at the top grade in the interior, hole at that grade alone minus hole at every grade",
@@ -104,10 +104,10 @@ STATED = (
         controls=VACUOUS,
     ),
     rc.Claim(
-        "the failing kernel of three parts is farther from one product",
+        "the failing kernel of three parts is farther from one product (our reading)",
         "The kernel of a network that fails in the hole is less of a single product of kernels of x, y and grade than"
         " that of one which saw every position.",
-        "A.4, eq. 30 for three parts",
+        "our reading of A.4, eq. 30 for three parts",
         effect=rc.difference("not_one_product", EVERY, TOP),
         above=0.05,
         unit="distance of the answers' cosines from the nearest product, as a share, every grade minus top grade",

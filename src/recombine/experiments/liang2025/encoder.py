@@ -179,7 +179,8 @@ CLAIMS = (
     ),
     rc.Claim(
         "reading coordinates is easier than rendering them (ours)",
-        "In the interior, the encoder is exactly right more often, by half, than a decoder trained on the same donut.",
+        "In the interior, the encoder is exactly right more often than a decoder trained on the same donut, by half of"
+        " all answers.",
         "ours; the networks are of the released repository",
         effect=rc.difference("accuracy0_interior", "encoder", "decoder"),
         above=0.5,

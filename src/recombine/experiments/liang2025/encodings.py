@@ -189,8 +189,9 @@ CLAIMS = (
         over="codes",
     ),
     rc.Claim(
-        "answers in the hole have several bumps",
-        "In the interior of the hole some answers have more than one bump, where on the donut they have one.",
+        "given bump codes, answers in the hole have several bumps",
+        "Given local bump codes, more than a tenth of the answers in the interior of the hole have several bumps, where"
+        " on the donut they have one.",
         "section 3.2: artefacts such as multiple bumps; fainter ones than a fifth of a bump do not count",
         effect=figures.minus("several_interior", "several_donut", condition="local bump"),
         above=0.1,

@@ -174,7 +174,7 @@ def judged(network: str, effect) -> dict:
 
 CLAIMS = (
     rc.Claim(
-        "a per-pixel network composes in the corner",
+        "a per-pixel network composes in the corner (the release)",
         "A network that computes every pixel by itself, from its position, renders bumps in a corner it never saw.",
         "the released repository: position-aware network",
         **judged(PIXELS, rc.value("accuracy1_corner")),
@@ -182,7 +182,7 @@ CLAIMS = (
         unit="accuracy within 1 pixel, corner",
     ),
     rc.Claim(
-        "a CNN does not compose in the corner",
+        "a CNN does not compose in the corner (the release)",
         "The convolutional decoder, trained on the same L, fits it and fails in the corner.",
         "the released repository; Fig. 1b for a hole",
         **judged(CNN, figures.minus("accuracy1_l", "accuracy1_corner")),

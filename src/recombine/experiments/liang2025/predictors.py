@@ -193,8 +193,9 @@ ENOUGH = (
 def claim(column: str, sign: int) -> rc.Claim:
     more, bounds = ("higher", {"above": MARGIN}) if sign > 0 else ("lower", {"below": -MARGIN})
     return rc.Claim(
-        f"{MEANING[column]} is {more} in networks that compose",
-        f"Over these ways to train, networks that draw more bumps in the interior have a {more} {MEANING[column]}.",
+        f"composing is predicted by a {more} {MEANING[column]}",
+        f"Over these ways to train, the more bumps a network draws in the interior, the {more} its {MEANING[column]},"
+        f" by a rank correlation of size {MARGIN} at least.",
         "ours; the direction was stated before any run, the outcome and its margin before the seeds that judge it",
         effect=correlation(column),
         unit="rank correlation with bumps in place in the interior",

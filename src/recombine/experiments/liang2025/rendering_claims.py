@@ -108,7 +108,7 @@ STATED = (
         above=HALF_AS_MUCH_AGAIN,
     ),
     compare(
-        "variance alone is as good as both penalties in the corner (ours)",
+        "variance alone errs at most three times as much as both penalties in the corner (ours)",
         "With the variance penalty alone the error in the corner is at most three times that with both.",
         ("variance", "both"),
         below=THREEFOLD,
