@@ -16,9 +16,9 @@ SWEEP = ", sweep"
 
 
 def networks(path: Path) -> pd.DataFrame:
-    """G of every decoder that fitted its training set, and the share of bumps it places exactly, in the interior."""
+    """G of every decoder that fitted its training set, and the share of bumps it places within one pixel, in the interior."""
     table = pd.read_parquet(path)
-    if not {"system", "condition", "mse_trained", "mse_interior", "accuracy0_interior"} <= set(table.columns):
+    if not {"system", "condition", "mse_trained", "mse_interior", "accuracy1_interior"} <= set(table.columns):
         return pd.DataFrame()
     table = table[table["variant"] == "primary"]
     swept = table["condition"].fillna("").str.endswith(SWEEP) | table["system"].str.endswith(SWEEP)
@@ -31,7 +31,7 @@ def beside_memories(table: pd.DataFrame) -> pd.DataFrame:
     memory = table[systems.isin(MEMORIES)].groupby("system")["mse_interior"].mean().min()
     mine = table[(systems == "network") & (table["mse_trained"] < 0.1 * memory)]
     g = (mine["mse_interior"] - mine["mse_trained"]) / (memory - mine["mse_trained"])
-    return pd.DataFrame({"g": g, "placed": mine["accuracy0_interior"]}).dropna()
+    return pd.DataFrame({"g": g, "placed": mine["accuracy1_interior"]}).dropna()
 
 
 def test_no_decoder_is_said_to_compose_that_does_not_place_bumps():
