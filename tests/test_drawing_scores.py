@@ -243,6 +243,7 @@ def test_a_network_is_as_far_from_itself_as_from_no_other_and_its_rotation_is_fa
     assert far["purity"] < 0.4, "and are less purely even or odd"
 
 
+@pytest.mark.slow
 @needs_data
 def test_trained_twins_of_evolved_networks_are_far_apart_inside(twins):
     found = {name: contrast(evolved, dense, 48, weights=40) for name, (evolved, dense) in twins.items()}
