@@ -61,7 +61,7 @@ def _number(verdict: dict) -> str:
 
 
 def _open(verdict: dict) -> list[str]:
-    """How many of several groups hold; and of an undecided claim how many seeds are missing."""
+    """How many of several groups hold; of an undecided claim how many seeds are missing, or which check is not met."""
     first = verdict["why"].split("; ")[0]
     said = [first] if first.endswith(" hold") else []
     total = verdict["seeds"] + verdict["unfit"] + verdict["lost"]
@@ -69,6 +69,8 @@ def _open(verdict: dict) -> list[str]:
         said.append("not trained at this size")
     elif verdict["verdict"] == "undecided" and verdict["seeds"] < min(total, 5):
         said.append(f"{total - verdict['seeds']} of {total} {verdict['repeats']} do not count")
+    elif verdict["verdict"] == "undecided" and first.startswith(("control misread", "precondition not met")):
+        said.append(first)
     return said
 
 

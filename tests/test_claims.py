@@ -226,6 +226,15 @@ def test_claims_are_judged_at_the_primary_protocol_and_in_each_variant():
     assert turns(verdict) == ["bright"]
 
 
+def test_a_variant_that_fails_on_the_other_side_does_not_say_the_same():
+    rows = [table(np.linspace(0.9, 1.1, 5)).assign(variant="primary"), table([5.0] * 5).assign(variant="above")]
+    rows += [table(np.linspace(0.8, 1.2, 5)).assign(variant="below"), table([1.5, 3.0] * 4).assign(variant="between")]
+    (verdict,) = rc.judge_all(pd.concat(rows), [claim(2.0, below=3.0)])
+    assert (verdict.verdict, verdict.how) == ("fails", "smaller than asked")
+    assert verdict.variants == {"above": "fails, larger than asked", "below": "fails", "between": "undecided"}
+    assert turns(verdict) == ["above", "between"]
+
+
 def given(values):
     return lambda table: pd.Series(values, index=range(len(values)), dtype=float)
 

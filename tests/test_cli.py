@@ -155,6 +155,9 @@ def test_list_run_verdicts_board_and_figure_go_together(tmp_path, capsys):
     assert cli.main(["board", "--to", str(tmp_path / "pages"), *out]) == 0
     (written,) = (tmp_path / "pages").iterdir()
     assert (written.name, "fails in the hole" in written.read_text()) == ("liang2025.md", True)
+    assert cli.main(["board", *out]) == 0
+    beside = (tmp_path / "board" / "liang2025.md").read_text()
+    assert f"from `{tmp_path.name}/`" in beside, "results of one's own have pages of their own"
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     where = ["--name", "quick", "--to", str(tmp_path / "seen"), *out]
     assert cli.main(["figure", "liang2025/failure", *where]) == 0

@@ -36,7 +36,7 @@ def test_stored_verdicts_are_those_of_todays_rules_and_the_board_says_them(paper
     for one in shown:
         stored = {row["claim"]: row["verdict"] for row in json.loads((one.folder / "verdicts.json").read_text())}
         assert stored == {v.claim: v.verdict for v in one.verdicts}
-    text = page(catalogue.find(names[0]).paper, shown)
+    text = page(catalogue.find(names[0]).paper, shown, RESULTS.name)
     assert (BOARD / f"{paper}.md").read_text() == text, f"docs/board/{paper}.md is stale: run 'recombine board'"
 
 

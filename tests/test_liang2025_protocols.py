@@ -205,6 +205,21 @@ def test_slow_families_of_predictors_train_longer():
     assert not predictors.GPU.cosine
 
 
+def test_bounds_on_the_largest_side_alone_leave_no_doubt_that_a_power_is_larger():
+    """N^5 bumps are needed; on the largest side, or on all, the number is only a bound, or fewer would have done."""
+    sides, ruler = (8, 12, 16), needed.PRIMARY
+    cubic = next(claim for claim in efficiency.CLAIMS if "N^3" in claim.name)
+    for beyond, word in (({16: 1}, "fails"), (dict.fromkeys(sides, 1), "undecided"), ({16: -1}, "undecided")):
+        rows = [
+            {"system": "network", "condition": needed.BUMPS, "side": side, "seed": seed}
+            | {f"needed_{ruler}": side**5.0, f"beyond_{ruler}": float(beyond.get(side, 0))}
+            for side in sides
+            for seed in range(5)
+        ]
+        verdict = rc.judge(modern(pd.DataFrame(rows)), replace(cubic, controls=()))
+        assert verdict.verdict == word, verdict.why
+
+
 @pytest.mark.parametrize("name", ["MLP on whole cells", "MLP for 20 epochs"])
 def test_the_cheap_variants_of_efficiency_are_judged_as_the_primary_protocol(name):
     variant = next(one for one in efficiency.VARIANTS if one.name == name)

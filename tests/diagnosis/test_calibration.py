@@ -16,7 +16,7 @@ SWEEP = ", sweep"
 
 
 def networks(path: Path) -> pd.DataFrame:
-    """G of every decoder that fitted its training set, and the share of bumps it places within one pixel, in the interior."""
+    """G of every decoder that fitted its training set, and the share of the interior it places within one pixel."""
     table = pd.read_parquet(path)
     if not {"system", "condition", "mse_trained", "mse_interior", "accuracy1_interior"} <= set(table.columns):
         return pd.DataFrame()

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recombine import table as tables
-from recombine.claims.reasons import more_seeds, too_few, unseen, way_of_failing
+from recombine.claims.reasons import FARTHER, more_seeds, too_few, unseen, way_of_failing
 from recombine.claims.verdict import CONFIDENCE, UNFIT, Part, Verdict, interval
 from recombine.core import Check, Claim
 
@@ -204,9 +204,17 @@ def judge_all(table: pd.DataFrame, claims: Sequence[Claim], *, evidence: bool = 
         _check_arguments(table, claim)
         (_, primary), *others = judge_variants(table, claim, evidence=evidence).items()
         there = {name: one for name, one in others if one.seeds + one.lost + one.unfit}
-        asked = {name: one.verdict for name, one in there.items() if _varied(table, claim, name, (primary, one))}
+        asked = {
+            name: _word(one, primary) for name, one in there.items() if _varied(table, claim, name, (primary, one))
+        }
         verdicts.append(replace(primary, variants=asked))
     return verdicts
+
+
+def _word(variant: Verdict, primary: Verdict) -> str:
+    """A variant's verdict, and how it fails if the primary protocol fails on the other side."""
+    apart = (variant.how == FARTHER) != (primary.how == FARTHER)
+    return f"fails, {variant.how}" if apart and variant.verdict == primary.verdict == "fails" else variant.verdict
 
 
 def _varied(table: pd.DataFrame, claim: Claim, name: str, verdicts: tuple[Verdict, Verdict]) -> bool:
@@ -239,7 +247,7 @@ def judge_variants(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) 
 
 
 def turns(verdict: Verdict) -> list[str]:
-    """The variants in which a verdict is the opposite one, or is no longer decided."""
+    """The variants in which a verdict is the opposite one, fails on the other side, or is no longer decided."""
     return [name for name, word in verdict.variants.items() if word != verdict.verdict]
 
 

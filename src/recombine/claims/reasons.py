@@ -10,19 +10,21 @@ import numpy as np
 from recombine.claims.verdict import CONFIDENCE, MAX_LOST, MIN_FIT, MIN_SEEDS, UNFIT, half_width
 from recombine.core import Claim
 
+FARTHER = "larger than asked"
+
 
 def way_of_failing(bounds: tuple[float, float], claim: Claim) -> str:
     """In which way an effect fails whose interval lies wholly outside: set against the effect of nothing, `null`."""
     (low, high), (above, below), null = bounds, claim.bounds, claim.null
     if above < null < below:  # it was to be small
-        return "larger than asked"
+        return FARTHER
     if low <= null <= high:
         return "no effect"
     upwards = above >= null  # on which side of nothing it was to lie
     if (high < null) if upwards else (low > null):
         return "reversed"
     farther = low > below if upwards else high < above
-    return "larger than asked" if farther else "smaller than asked"
+    return FARTHER if farther else "smaller than asked"
 
 
 def too_few(seeds: int, lost: int, unfit: int) -> str:

@@ -14,7 +14,7 @@ from recombine.engine import catalogue
 
 HEAD = """# {paper}
 
-Written by `recombine board` from `results/`; do not edit. {totals}.
+Written by `recombine board` from `{out}/`; do not edit. {totals}.
 `docs/rules.md` says how a verdict is reached. A run marked *stale* was made by code that has changed since
 (`recombine verify` says which); its verdicts are judged with today's claims.
 """
@@ -24,8 +24,8 @@ Written by `recombine board` from `results/`; do not edit. {totals}.
 class BoardOptions(ResultOptions):
     """Where results are, and where the pages go."""
 
-    to: Path = Path("docs/board")
-    """folder for the pages, one per paper"""
+    to: Path | None = None
+    """folder for the pages, one per paper; docs/board, or `board` in the folder that --out names"""
 
 
 def board(words: list[str]) -> int:
@@ -35,10 +35,11 @@ def board(words: list[str]) -> int:
     found = pages(options.out)
     if not found:
         raise UserError(f"nothing has been run in {options.out}")
-    options.to.mkdir(parents=True, exist_ok=True)
+    to = options.to or (Path("docs/board") if options.out == Path("results") else options.out / "board")
+    to.mkdir(parents=True, exist_ok=True)
     for paper, text in found.items():
-        (options.to / f"{paper}.md").write_text(text)
-        print(options.to / f"{paper}.md")
+        (to / f"{paper}.md").write_text(text)
+        print(to / f"{paper}.md")
     return 0
 
 
@@ -48,10 +49,10 @@ def pages(out: Path) -> dict[str, str]:
     papers: dict[str, list[report.Shown]] = {}
     for one in shown:
         papers.setdefault(one.name.split("/")[0], []).append(one)
-    return {paper: page(catalogue.find(mine[0].name).paper, mine) for paper, mine in papers.items()}
+    return {paper: page(catalogue.find(mine[0].name).paper, mine, out.name) for paper, mine in papers.items()}
 
 
-def page(title: str, shown: list[report.Shown]) -> str:
+def page(title: str, shown: list[report.Shown], out: str) -> str:
     """One paper's page: how many verdicts of each kind per tier, then a table per experiment."""
     main: dict[tuple[str, str], report.Shown] = {}
     for one in shown:  # a run of a tier may have been given more settings, such as evolved networks
@@ -59,4 +60,4 @@ def page(title: str, shown: list[report.Shown]) -> str:
             main.setdefault((one.tier, one.name), one)
     each = {tier: [v for (its, _), one in main.items() if its == tier for v in one.verdicts] for tier, _ in main}
     totals = "; ".join(f"{tier}: {report.totals(verdicts)}" for tier, verdicts in each.items())
-    return HEAD.format(paper=title, totals=totals) + "\n" + report.markdown(shown) + "\n"
+    return HEAD.format(paper=title, totals=totals, out=out) + "\n" + report.markdown(shown) + "\n"

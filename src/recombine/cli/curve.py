@@ -66,7 +66,8 @@ def _print(claim: Claim, verdicts: dict[str, Any], path: Path) -> None:
     print(f"  {claim.name}: {claim.unit}, margin {next(iter(verdicts.values())).bounds}")
     widest = max(len(numbers(v)) for v in verdicts.values())
     for name in lowest_first(verdicts):
-        print(f"    {short(verdicts[name]):12} {numbers(verdicts[name]):{widest}} {name}")
+        why = f" ({verdicts[name].why})" * (verdicts[name].verdict == "undecided")
+        print(f"    {short(verdicts[name]):12} {numbers(verdicts[name]):{widest}} {name}{why}")
     print(f"    {path}")
 
 

@@ -166,7 +166,8 @@ STATED = (
     ),
     rc.Claim(
         "MLPs of every depth fail in the hole",
-        "Fully connected decoders of every depth place bumps of the donut within one pixel and fail in the hole.",
+        "Fully connected decoders of every depth, trained until they fit, place bumps of the donut within one pixel and"
+        " fail in the hole.",
         "Fig. 13, 14; within one pixel, for MLPs that fit do not place every bump exactly",
         effect=by_depth(LONG, figures.minus("accuracy1_donut", "accuracy1_interior")),
         above=0.5,

@@ -206,8 +206,10 @@ def figure(settings: Settings, table: pd.DataFrame):
             axis.lines[-1].set_label(f"N = {side}")
         axis.axhline(needed.GOAL, color=plots.NEUTRAL, linestyle=":")
         axis.set(ylim=(-0.03, 1.03), title=f"{kind}: right ({said(PRIMARY)})", xlabel="pictures shown")
-    for axis in axes[0, [0, 2, 3]]:
         axis.legend(fontsize=7, frameon=False)
+    axes[0, 0].set_xticks(settings.sides, settings.sides)
+    axes[0, 0].minorticks_off()
+    axes[0, 0].legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return figure
 
 

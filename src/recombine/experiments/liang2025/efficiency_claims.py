@@ -37,13 +37,20 @@ def reads(system: str, kind: str, low: float, high: float, ruler: str) -> rc.Che
     return rc.Check(f"the exponent of the control {system} by the ruler {ruler}", value, low, high)
 
 
+def at_least(rows: pd.DataFrame, ruler: str) -> float:
+    """The least exponent of all seeds, if its bounds are lower ones, on the largest side alone; else nothing."""
+    bounds = rows.pivot(index="seed", columns="side", values=f"beyond_{ruler}").to_numpy()
+    lower = not bounds[:, :-1].any() and (bounds[:, -1] >= 0).all()
+    return float(needed.exponents(rows, ruler).min()) if lower else -np.inf
+
+
 def beyond(ruler: str, *kinds: str, largest: bool = False):
     """No verdict where more than a tenth of the numbers needed lie beyond the sizes tried: they are bounds."""
 
     def found(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
         each = [needed.censored(rc.pick(table, condition=kind), ruler) for kind in kinds]
-        if kinds == (BUMPS,) and not each[0].to_numpy()[:, :-1].any() and power(BUMPS, ruler)(table).min() > CUBIC[1]:
-            return {}  # bounds on the largest side alone: the true exponents are larger still
+        if kinds == (BUMPS,) and at_least(rc.pick(table, condition=BUMPS), ruler) > CUBIC[1]:
+            return {}  # the true exponents are larger still
         bounds = np.concatenate([one.to_numpy()[:, -1 if largest else 0 :].ravel() for one in each])
         why = f"{bounds.sum()} of {bounds.size} numbers needed lie beyond the sizes tried"
         return {"": ("undecided", why)} if bounds.mean() > MAX_BOUNDS else {}
