@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
-from recombine.experiments.pictures.moments import SCORES, alive, of, pictures, reading
+from recombine.experiments.pictures.moments import SCORES, alive, filled, of, pictures, reading
 from recombine.table import NETWORK
 
 if TYPE_CHECKING:
@@ -62,15 +62,12 @@ def slope(table: pd.DataFrame, picture: str, values: Values) -> float:
 
     What a kind is makes no difference to it: only networks of one kind are compared with each other.
     """
-    rows = table[(table["goal"] == picture) & (table["system"] == NETWORK)]
-    square = product = 0.0
-    for kind in rows["kind"].unique():
-        mine = of(rows, kind, picture)
-        x, y = (np.asarray(a, float)[(alive(mine) == 1).to_numpy()] for a in (mine["log_mse"], values(mine)))
-        x, y = (a[np.isfinite(x) & np.isfinite(y)] for a in (x, y))
-        if len(x):
-            square += float(((x - x.mean()) ** 2).sum())
-            product += float(((x - x.mean()) * (y - y.mean())).sum())
+    rows = filled(table[(table["goal"] == picture) & (table["system"] == NETWORK)])
+    x, y = (np.asarray(a, float) for a in (rows["log_mse"], values(rows)))
+    there = (alive(rows) == 1).to_numpy() & np.isfinite(x) & np.isfinite(y)
+    kinds = np.unique(rows["kind"][there].astype(str), return_inverse=True)[1]
+    x, y = (a[there] - (np.bincount(kinds, a[there]) / np.bincount(kinds))[kinds] for a in (x, y))
+    square, product = float(x @ x), float(x @ y)
     return product / square if square > 0 else 0.0
 
 
@@ -111,7 +108,8 @@ def opposed(table: pd.DataFrame, pair: tuple[str, str], picture: str, scale: Sca
     signs = []
     for column in ("R", "r_own"):
         values = scale(table, column, picture)
-        effect = compared(table, pair, picture, values)[END][fitted(table, pair, picture, values)[END] == 1]
+        one, other = (values(of(table, kind, picture)) for kind in pair)
+        effect = (one - other)[fitted(table, pair, picture, values)[END] == 1]
         low, high = rc.interval(effect.to_numpy(float)) if len(effect) > 1 else (-1.0, 1.0)
         signs.append(int(low > 0) - int(high < 0))
     return signs[0] * signs[1] < 0

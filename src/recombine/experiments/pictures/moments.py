@@ -45,9 +45,14 @@ def step(error: float) -> str:
 
 def of(table: pd.DataFrame, kind: str, picture: str) -> pd.DataFrame:
     """The rows of one kind and picture, by seed; columns that an older table lacks are there without a number."""
-    found = table[(table["kind"] == kind) & (table["goal"] == picture)].set_index("seed").sort_index()
+    return filled(table[(table["kind"] == kind) & (table["goal"] == picture)].set_index("seed").sort_index())
+
+
+def filled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with every column that is asked of networks, without a number where an older table lacks one."""
     asked = ["mse", "log_mse", "share_left", *map(step, (COARSE, DRAWN))]
-    return found.reindex(columns=[*found, *(name for name in asked if name not in found)])
+    missing = [name for name in asked if name not in rows]
+    return rows.reindex(columns=[*rows, *missing]) if missing else rows
 
 
 def alive(rows: pd.DataFrame) -> pd.Series:
