@@ -49,7 +49,7 @@ def sentence(verdict: dict) -> str:
     """One verdict in one line: the word, the claim, the effect with its interval, what was asked, and what is open."""
     how = f", {verdict['how']}" if verdict["verdict"] == "fails" and verdict["how"] else ""
     bounds = ((">", verdict["above"]), ("<", verdict["below"]))
-    asked = [f"{sign} {bound:g}" for sign, bound in bounds if bound is not None]
+    asked = [f"{sign} {bound:.3g}" for sign, bound in bounds if bound is not None]
     parts = [verdict["claim"], f"{_number(verdict)}, asked {' and '.join(asked)}", *_open(verdict)]
     return f"**{verdict['verdict'].capitalize()}{how}:** {'; '.join(parts)}.".replace("|", "\\|")
 
@@ -61,7 +61,7 @@ def _number(verdict: dict) -> str:
 
 
 def _open(verdict: dict) -> list[str]:
-    """How many of several groups hold; of an undecided claim how many seeds are missing, or which check is not met."""
+    """How many of several groups hold; why it is undecided; what turns it, if it is not."""
     first = verdict["why"].split("; ")[0]
     said = [first] if first.endswith(" hold") else []
     total = verdict["seeds"] + verdict["unfit"] + verdict["lost"]
@@ -71,6 +71,10 @@ def _open(verdict: dict) -> list[str]:
         said.append(f"{total - verdict['seeds']} of {total} {verdict['repeats']} do not count")
     elif verdict["verdict"] == "undecided" and first.startswith(("control misread", "precondition not met")):
         said.append(first)
+    if verdict["verdict"] != "undecided":
+        turned = [f"{name} ({word})" for name, word in verdict["variants"].items() if word != verdict["verdict"]]
+        said += [f"turns with {', '.join(turned)}"] * bool(turned)
+        said += ["rests on single seeds"] * bool(verdict["fragile"])
     return said
 
 
