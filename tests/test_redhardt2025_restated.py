@@ -71,6 +71,12 @@ def test_an_encoding_that_goes_along_as_well_leaves_the_deepest_layer_no_lead():
     assert rc.judge(same, figures.goes_along("here", "ours", controls=())[2]).verdict == "fails"
 
 
+def test_a_rival_at_its_ceiling_explains_nothing_however_it_correlates():
+    shrunk = [1 - 0.01 * (1 - np.maximum(each, 0)) for each in LOST["constituents_deepest"]]
+    lead = figures.ahead_of_rivals(floor=0.0)(LOST.assign(constituents_code=shrunk))
+    np.testing.assert_allclose(lead["task encoding"], 1.0)
+
+
 def test_correlations_need_students_of_which_half_have_learnt():
     check = figures.mostly_fit()
     assert check.value(LOST) == 1.0

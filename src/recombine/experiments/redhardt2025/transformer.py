@@ -117,7 +117,7 @@ def ahead(model: str, *, name: str, says: str, source: str) -> rc.Claim:
 
     return figures.claim(
         name,
-        says,
+        f"{says} (By more than 0.02.)",
         source,
         effect=lambda t: gap(t, MLP) - gap(t, model),
         above=0.02,
@@ -156,7 +156,7 @@ CLAIMS = (
         name="a transformer loses less on held-out combinations than an MLP after few training ones",
         says="Trained on the same few combinations, a transformer loses less R2 from these to held-out ones than an MLP"
         " of as many parameters.",
-        source="scaling law, MLP against transformer (by a reading note)",
+        source="ours, a stand-in for: the scaling law, MLP against transformer (by a reading note)",
     ),
     ahead(
         HYPERNETWORK,
