@@ -20,5 +20,10 @@ TASK_ENCODINGS: dict[str, Callable[[Any, Any, int], Any]] = {
 REPORTED = {"identity": 1.0, "orthogonal": 1.0, "invertible": 0.95, "tokens": 1.0}
 REPORTED |= {"interval shuffle": 0.98, "nonlinear": 0.95, "few-shot": 0.97}
 """R^2 of the paper's largest students on held-out tasks, by a reading note."""
+NOT_THE_PAPERS = {
+    "invertible": "; as released, which is nearly affine, and not what the note describes",
+    "nonlinear": " for the invertible one, of which this is our reconstruction",
+}
+"""What is to be said of such a number where the encoding is not the paper's."""
 NONLINEAR = ("interval shuffle", "nonlinear", "few-shot")
 """Encodings from which the constituents cannot be decoded linearly."""

@@ -83,6 +83,11 @@ def fewer_needed(table: pd.DataFrame, level: float = COMPARED, column: str = "r2
     return pd.DataFrame({f"{m:g} modules": np.log2(ours[m] / other[m]) for m in ours if m in other})
 
 
+def relative(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with R^2 on held-out tasks as a share of that on training tasks, in the column `kept`."""
+    return table.assign(kept=table["r2_unseen"] / table["r2_seen"])
+
+
 def most_shown(table: pd.DataFrame) -> pd.DataFrame:
     """The MLPs that were trained on the largest multiple."""
     rows = rc.pick(table, model=architectures.MLP)

@@ -147,11 +147,6 @@ def slower(level: float) -> rc.Claim:
     )
 
 
-def relative(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with R^2 on held-out tasks as a share of that on training tasks, in the column `kept`."""
-    return table.assign(kept=table["r2_unseen"] / table["r2_seen"])
-
-
 CLAIMS = (
     claim(
         "a fixed number of masks per module leaves hardly a gap",
@@ -179,7 +174,7 @@ CLAIMS = (
         f"As modules are added, the training masks needed for {COMPARED:g} of the R2 on training tasks, which falls"
         " with the modules too, grow as a power of the modules below 2.5.",
         source=f"ours; {LAW}",
-        effect=lambda t: powers(relative(t), COMPARED, "kept"),
+        effect=lambda t: powers(growth.relative(t), COMPARED, "kept"),
         below=2.5,
         unit="power of the modules with which the masks needed grow",
         over="numbers of active modules",

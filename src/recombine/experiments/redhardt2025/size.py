@@ -149,18 +149,12 @@ def depth_gain(table: pd.DataFrame) -> pd.DataFrame:
     return gain.unstack("task_encoding")
 
 
-NOT_THE_PAPERS = {
-    "invertible": "; as released, which is nearly affine, and not what the note describes",
-    "nonlinear": " for the invertible one, of which this is our reconstruction",
-}
-
-
 def suffices(name: str) -> rc.Claim:
     """The claim that the largest students compose in one task encoding, above 0.9."""
     return figures.claim(
         f"large students given the {name} task encoding answer held-out combinations",
         f"Given the {name} task encoding, the largest students answer held-out combinations with an R2 above 0.9.",
-        f"{SCALING} ({encodings.REPORTED[name]:g} by a reading note{NOT_THE_PAPERS.get(name, '')})",
+        f"{SCALING} ({encodings.REPORTED[name]:g} by a reading note{encodings.NOT_THE_PAPERS.get(name, '')})",
         effect=each(among=[name]),
         above=0.9,
         unit="R2 on held-out tasks, largest students",
