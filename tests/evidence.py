@@ -13,8 +13,9 @@ CPU runs have two cores each (one, where there are fewer), and GPU runs an equal
 cores, the fewer cells a run begins at a time, and the more of them are finished when the time is over. What was not
 finished in time is ended gently and goes on when the same command is given again.
 Tables go to FOLDER/results. After every run FOLDER/PAPER.tgz has those of all finished ones, and FOLDER/unfinished.tgz
-the finished cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the commit is the
-same.
+the finished cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the code that makes
+them is the same. `tests/unfinished.tgz` has those of the first lines of `tests/gpu_runs.txt`, until their tables are
+stored.
 """
 
 from __future__ import annotations
