@@ -49,7 +49,7 @@ class Settings(shared.Decoders):
 
 QUICK = Settings(seeds=2, fillers=(0, 3), narrow=4, width=8, head=4, depth=1, steps=20, batch=16, most=8, n_eval=32)
 LAPTOP = Settings(seed=4, fillers=(0, 3), depth=2, steps=400, batch=64, most=9)
-_SIZES = {"narrow": 64, "width": 256, "depth": 4, "head": 32, "batch": 256}
+_SIZES = {"narrow": 64, "width": 256, "depth": 4, "head": 32, "batch": 128}
 GPU = Settings(seed=4, seeds=8, block=8, steps=4_000, learning_rate=1e-3, precision="bfloat16", **_SIZES)  # pyrefly: ignore
 PAPER = replace(GPU, seeds=10, steps=100_000, learning_rate=3e-4, precision="float32")
 
