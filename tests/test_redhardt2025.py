@@ -284,7 +284,7 @@ def test_depth_is_judged_on_what_is_missed_at_equal_widths():
         {"seed": 0, "task_encoding": "tokens", "width": w, "depth": d, "r2_unseen": r2}
         for w, d, r2 in ((8, 1, 0.0), (8, 3, 0.9), (16, 1, 0.9), (16, 3, 0.99), (32, 3, 0.999))
     ]
-    np.testing.assert_allclose(size.depth_gain(table_of(**pd.DataFrame(rows)))["tokens"], -1.0)  # pyrefly: ignore
+    np.testing.assert_allclose(figures.depth_gain(table_of(**pd.DataFrame(rows)))["tokens"], -1.0)  # pyrefly: ignore
 
 
 def test_the_hidden_layer_is_chosen_on_training_tasks():

@@ -10,7 +10,16 @@ import pytest
 
 import recombine as rc
 from recombine.engine import catalogue
-from recombine.experiments.redhardt2025 import decoding, figures, growth, reference, size, students, transformer
+from recombine.experiments.redhardt2025 import (
+    decoding,
+    decoding_figure,
+    figures,
+    growth,
+    reference,
+    size,
+    students,
+    transformer,
+)
 
 WITH_VARIANTS = ("decoding", "support", "size", "transformer", "law")
 
@@ -52,7 +61,7 @@ def test_decodability_is_judged_by_the_paper_s_statistic_ranks_and_rivals():
     family = figures.goes_along("here", "a source", controls=())
     assert [claim.above for claim in family] == [0.95, 0.7, 0.1]
     assert [claim.source for claim in family] == ["a source", "ours; a source", "ours; a source"]
-    assert [rc.judge(LOST, claim).verdict for claim in family] == ["holds"] * 3
+    assert [rc.judge(LOST, claim).verdict for claim in family] == ["holds", "holds", "undecided"]
     floors = rc.judge(LOST, figures.whichever_floor(family[0]))
     assert {part.name: part.verdict for part in floors.parts} == {
         "floor 0": "holds",
@@ -71,10 +80,28 @@ def test_an_encoding_that_goes_along_as_well_leaves_the_deepest_layer_no_lead():
     assert rc.judge(same, figures.goes_along("here", "ours", controls=())[2]).verdict == "fails"
 
 
-def test_a_rival_at_its_ceiling_explains_nothing_however_it_correlates():
+def test_a_rival_at_its_ceiling_decides_nothing_however_it_correlates():
     shrunk = [1 - 0.01 * (1 - np.maximum(each, 0)) for each in LOST["constituents_deepest"]]
-    lead = figures.ahead_of_rivals(floor=0.0)(LOST.assign(constituents_code=shrunk))
+    found = rc.judge(LOST.assign(constituents_code=shrunk), figures.goes_along("here", "ours", controls=())[2])
+    assert found.verdict == "undecided"
+    assert set(found.because) >= {"task encoding"}
+
+
+def test_a_rival_that_falls_where_answers_rise_counts_as_explaining_nothing():
+    reversed_ = [1 - np.maximum(each, 0) for each in LOST["constituents_deepest"]]
+    lead = figures.ahead_of_rivals(floor=0.0)(LOST.assign(constituents_code=reversed_))
     np.testing.assert_allclose(lead["task encoding"], 1.0)
+
+
+def test_what_untrained_students_do_as_well_is_taken_off_group_by_group():
+    table = pd.concat(
+        [
+            table_of(seed=[0], task_encoding=["a"], hidden=[0.9], code=[0.2]),
+            table_of(seed=[0], task_encoding=["a"], hidden=[0.5], code=[0.4], system="untrained"),
+        ]
+    )
+    gain = figures.beyond_untrained(lambda t: pd.DataFrame({"a": [0.7]}), "hidden", "code", "task_encoding")
+    np.testing.assert_allclose(gain(table), [[0.6]])
 
 
 def test_correlations_need_students_of_which_half_have_learnt():
@@ -127,13 +154,19 @@ def disconnected(isolated: tuple[float, float], others: tuple[float, float]) -> 
 
 @pytest.mark.parametrize(("table", "lost"), [(((1.0, 0.2), (1.0, 0.9)), 0.7), (((1.0, 0.2), (1.0, 0.2)), 0.0)])
 def test_what_depth_loses_of_every_module_is_not_held_against_the_isolated_one(table, lost):
-    np.testing.assert_allclose(decoding.lost_alone(disconnected(*table)), lost, atol=1e-12)
+    np.testing.assert_allclose(decoding.falls(disconnected(*table)), lost, atol=1e-12)
+
+
+def test_what_untrained_students_lose_of_the_isolated_module_is_not_held_against_training():
+    trained = disconnected((1.0, 0.2), (1.0, 0.9))
+    untrained = disconnected((1.0, -1.0), (1.0, 0.8)).assign(system=figures.ISOLATED)
+    np.testing.assert_allclose(decoding.lost_alone(pd.concat([trained, untrained])), 0.7 - 1.8)
 
 
 def test_the_isolated_module_is_left_out_of_the_others():
-    rows = disconnected((1.0, -3.0), (1.0, 0.8))
-    rows = rows.assign(constituents=[np.array([[1.0, 1.0, 1.0, 1.0], [-3.0, 0.8, 0.8, 0.8]])])  # pyrefly: ignore
-    np.testing.assert_allclose(decoding.others(rows), [1.0, 0.8])
+    alone, rest = decoding_figure.apart(np.array([[1.0, 1.0, 1.0, 1.0], [-3.0, 0.8, 0.8, 0.8]]), -3.0)
+    np.testing.assert_allclose(alone, [1.0, -3.0])
+    np.testing.assert_allclose(rest, [1.0, 0.8])
 
 
 def test_composing_students_are_compared_with_an_untrained_one_of_their_width():

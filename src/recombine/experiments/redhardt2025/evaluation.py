@@ -148,17 +148,18 @@ def where_active(record: rc.Record, module: int) -> np.ndarray:
     return active[:, module] & (active.sum(axis=1) > 1)
 
 
-def known_probes(settings: Any, task: rc.Task, support: np.ndarray) -> list[dict]:
-    """What probes read from the constituents themselves, and from noise."""
+def known_probes(settings: Any, task: rc.Task, make, *, sides: tuple, name: str) -> dict[str, float]:
+    """What probes fitted on as many tasks as a student's read from constituents themselves, and from noise.
+
+    They are fitted on tasks of the first of two sets of masks and scored on those of the second.
+    """
     import jax
     import jax.numpy as jnp
 
-    half, rng = settings.n_eval // 2, rc.rng(settings.seed, "probe controls")
-    rows = [rng.choice(np.flatnonzero(side), n) for side, n in ((support, half), (~support, settings.n_eval))]
+    fit, rng = to_fit(task, make, settings.n_eval), rc.rng(settings.seed, name)
+    rows = [rng.choice(np.flatnonzero(side), n) for side, n in zip(sides, (fit, settings.n_eval), strict=True)]
     picked = jnp.asarray(task.combinations[np.concatenate(rows)])
-    keys = jax.random.split(rc.key(settings.seed, "probe controls"), len(picked))
+    keys = jax.random.split(rc.key(settings.seed, name), len(picked))
     z = np.asarray(jax.jit(jax.vmap(rc.teacher_of(task).draw))(picked, keys))
     systems = {"code": z, "noise": rng.normal(size=(len(z), settings.width))}
-    return rc.control_rows(
-        lambda a: {"probe_deepest": rc.decodability(a[:half], z[:half], a[half:], z[half:])}, systems
-    )
+    return {name: rc.decodability(a[:fit], z[:fit], a[fit:], z[fit:]) for name, a in systems.items()}
