@@ -51,7 +51,7 @@ def again(one: Loaded) -> None:
     if any(rows_code(one.experiment.name, commit) != now for commit in facts["commit"]):
         sys.exit(f"{one.title}: other code makes its networks today; run it again")
     whole = pq.read_table(io.BytesIO((one.folder / "table.parquet").read_bytes()))
-    networks = whole.filter(pc.equal(whole["system"], tables.NETWORK))
+    networks = whole.filter(pc.field("system") == tables.NETWORK)
     variants = {variant.name: variant for variant in one.experiment.variants}
     sink, parts = io.BytesIO(), []
     pq.write_table(networks, sink)
