@@ -50,8 +50,8 @@ PAPER = replace(GPU, counts=(14, 35, 70, 174, 348, 522), **students.LONG)
 VARIANTS = students.VARIANTS
 DISCONNECTED, KEPT = "disconnected", 512
 """A kind of support; and the held-out tasks whose numbers a row has one by one."""
-DRAWS = 8
-"""How many disconnected supports an untrained student is measured with."""
+DRAWS, UNTRAINED = 4, 1000
+"""How many untrained students are measured with a disconnected support, and the number of the first."""
 
 
 def cells(settings: Settings) -> list[rc.Cell]:
@@ -118,16 +118,17 @@ def controls(settings: Settings) -> list[dict]:
     untrained = [row | extra(settings, row) for row in rows]
     read = evaluation.known_probes(settings, task, make, sides=(support, ~support), name="probe controls")
     probes = rc.control_rows(lambda r2: {"probe_deepest": r2}, read)
-    return [*shared.known(settings, task, support), *probes, *untrained, *isolating(settings, task, make)]
+    return [*shared.known(settings, task, support), *probes, *untrained, *isolating(settings)]
 
 
-def isolating(settings: Settings, task: rc.Task, make) -> list[dict]:
-    """The wide student at its initial weights, once for each draw of a disconnected support."""
+def isolating(settings: Settings) -> list[dict]:
+    """Wide students at their initial weights with a disconnected support; seed, teacher and tasks of each are its own."""
     found = []
     for draw in range(DRAWS):
-        key = shared.support_key(settings, draw)
-        support = rc.supports.disconnected(shared.masks(task), settings.held_out, key)
-        row = shared.untrained(settings, task, make, support, width=settings.width)
+        one = replace(settings, seed=UNTRAINED + draw)
+        task = shared.family(one, 1)
+        support = rc.supports.disconnected(shared.masks(task), one.held_out, shared.support_key(one, 0))
+        row = shared.untrained(one, task, shared.student(one, task), support, width=one.width)
         found.append(row | {"system": figures.ISOLATED, "seed": draw})
     return found
 
