@@ -122,7 +122,7 @@ def controls(settings: Settings) -> list[dict]:
 
 
 def isolating(settings: Settings) -> list[dict]:
-    """Wide students at their initial weights with a disconnected support; seed, teacher and tasks of each are its own."""
+    """Wide students at their initial weights with a disconnected support; each has a teacher and tasks of its own."""
     found = []
     for draw in range(DRAWS):
         one = replace(settings, seed=UNTRAINED + draw)
