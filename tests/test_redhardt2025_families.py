@@ -142,16 +142,38 @@ def test_made_up_models_are_asked_about_tasks_far_apart_and_about_all():
 def test_precision_has_more_seeds_where_outcomes_vary_most():
     rows = [
         {"kind": kind, "precision": p, "seed": seed, "r2_unseen": (p == "bfloat16") * 0.01, "r2_seen": 1.0}
-        | {"constituents_deepest": np.array([-3.0 * (p == "bfloat16"), 0.5])}
+        | {"constituents_deepest": np.array([-3.0 * (p == "bfloat16"), 0.5]), "r2_rarest": (p == "float32") * 0.1}
         for kind, seeds in (("random", 3), ("few", 3), ("disconnected", 6))
         for p in ("bfloat16", "float32")
         for seed in range(seeds)
     ]
     table = rows_of(rows)
     effects = [claim.effect(table) for claim in precision.CLAIMS]
-    assert [effect.shape for effect in effects] == [(3, 2), (3, 2), (6, 1), (6, 1)]
+    assert [effect.shape for effect in effects] == [(3, 2), (3, 2), (6, 1), (6, 1), (6,)]
     np.testing.assert_allclose(effects[0], 0.01)
     np.testing.assert_allclose(effects[1], 0.0)  # a constituent far below 0 counts as 0
+    np.testing.assert_allclose(effects[4], -0.1)
+
+
+def test_students_that_are_not_compared_do_not_veto_what_transformers_need():
+    rows = [
+        {
+            "seed": seed,
+            "model": model,
+            "modules": m,
+            "multiple": n,
+            "step_seen": 0.9,
+            "seen_over_memory": 0.1 * (m < 24),
+        }
+        for seed in range(2)
+        for model, modules, multiples in (("MLP", (16, 24), (1, 7)), ("transformer", (16,), (1, 2.5)))
+        for m in modules
+        for n in multiples
+    ]
+    found = preferences_law.both_learnt(rows_of(rows))
+    assert found.columns.tolist() == ["16 modules"]
+    assert found.to_numpy().ravel().tolist() == [1, 1]
+    assert preferences_law.learnt(rows_of(rows)).tolist() == [0, 0]
 
 
 def test_a_student_of_preferences_fits_if_it_does_better_than_memory():

@@ -234,6 +234,9 @@ def test_pairs_explain_what_masks_per_module_do_not():
     ]
     table = table_of(**pd.DataFrame(rows))  # pyrefly: ignore
     np.testing.assert_allclose(growth.pairs_explain(table), 1.0)
+    by_masks = table.assign(r2_unseen=table["multiple"] / 10 + table["share"] / 1000)
+    assert (growth.masks_explain(by_masks)["masks per module"] > 0.8).all()
+    assert (growth.pairs_explain(by_masks)["given masks per module"].abs() < 0.8).all()
 
 
 def test_the_cost_of_modules_is_in_the_gap_and_not_in_what_was_learnt():

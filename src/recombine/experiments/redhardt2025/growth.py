@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,38 +121,26 @@ def partial_rank(a: Any, b: Any, given: Any) -> float:
     return float((ab - ag * bg) / np.sqrt(rest)) if rest > 0 else float("nan")
 
 
+def explains(column: str, given: str):
+    """By seed, the rank correlation of R^2 on held-out tasks with a column, given another."""
+    columns = [column, "r2_unseen", given]
+    return lambda t: t.groupby("seed")[columns].apply(lambda some: partial_rank(*(some[c] for c in columns)))
+
+
 def pairs_explain(table: pd.DataFrame) -> pd.DataFrame:
     """By seed, the rank correlation of R^2 with the share of pairs seen, given each of two numbers of masks."""
-    rows = rc.pick(table, model=architectures.MLP)
+    effects = {"given masks per module": explains("pairs", "multiple")}
+    effects |= {"given share of all masks": explains("pairs", "share")}
+    return rc.each(effects)(rc.pick(table, model=architectures.MLP))
 
-    def given(rival: str):
-        columns = ["pairs", "r2_unseen", rival]
-        return lambda t: t.groupby("seed")[columns].apply(lambda some: partial_rank(*(some[c] for c in columns)))
 
-    return rc.each({"given masks per module": given("multiple"), "given share of all masks": given("share")})(rows)
+def masks_explain(table: pd.DataFrame) -> pd.DataFrame:
+    """By seed, the rank correlation of R^2 with each of two numbers of masks, given the share of pairs seen."""
+    effects = {"masks per module": explains("multiple", "pairs"), "share of all masks": explains("share", "pairs")}
+    return rc.each(effects)(rc.pick(table, model=architectures.MLP))
 
 
 def readable_mlps(table: pd.DataFrame) -> pd.DataFrame:
     """The MLPs whose training masks hold every module."""
     rows = figures.readable(table)
     return rows[rows["model"] == architectures.MLP]
-
-
-def plot_needed(axes, mlps: pd.DataFrame, families: Sequence[int]) -> None:
-    """The masks needed at each level against the modules, with the power that fits each seed, on average."""
-    for place, level in enumerate(LEVELS):
-        for style, (k, some) in zip(("-", "--", ":"), mlps.groupby("max_active"), strict=False):
-            found, of_seeds = needed(some, level).dropna(), power(some, level, "modules")
-            grown = f"{of_seeds.mean():.2f}" if of_seeds.notna().any() else "not met by all"
-            mean = found.groupby("modules")["needed"].apply(lambda some: np.exp(np.log(some).mean()))
-            label = f"R2 {level:g}, {k:g} active: {grown}"
-            axes.plot(mean.index, mean, f"o{style}", color=f"C{place}", markersize=4, label=label)
-            axes.plot(found["modules"], found["needed"], ".", color=f"C{place}", alpha=0.4, markersize=3)
-    axes.set(xlabel="modules", ylabel="training masks needed")
-    if np.isfinite(axes.dataLim.y1):  # no level may have been met
-        axes.set(xscale="log", yscale="log")
-        axes.minorticks_off()
-        axes.set_xticks(families, [f"{n:g}" for n in families])
-        low, high = (int(np.floor(np.log2(end))) for end in (axes.dataLim.y0, 2 * axes.dataLim.y1))
-        axes.set_yticks([2**n for n in range(low, high + 1)], [f"{2**n:g}" for n in range(low, high + 1)])
-    figures.legend(axes, title="power of the modules")

@@ -180,22 +180,32 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Right episodes on held-out mixtures against width, and decodability of encoding and hidden layer."""
+    """Right episodes on held-out mixtures against width, and decodability of encoding and hidden layer.
+
+    Memory plans for the nearest training mixture. Students of different task encodings are drawn a little apart in
+    width, and as rings of different sizes, since some of them coincide.
+    """
     picture, axes = rc.plots.panels(rows=1, columns=2, side=3.6)
     rows = rc.networks(table)
-    shallow = rows[rows["depth"] == settings.depth]
-    for place, name in enumerate(settings.task_encodings):
-        mine, colour = shallow[shallow["task_encoding"] == name], f"C{place}"
-        figures.lines(axes[0, 0], {name: mine}, "width", EPISODES, [colour])
-        large = mine[mine["width"] == mine["width"].max()]
-        axes[0, 1].plot(large["probe_code"].clip(lower=-1), large["probe_hidden"].clip(lower=-1), "o", color=colour)
-        deep = rows[(rows["depth"] > settings.depth) & (rows["task_encoding"] == name)]
-        axes[0, 0].plot(deep["width"], deep[EPISODES], "^", color=colour, markersize=4, alpha=0.6)
+    memory = preference_students.control(table, "nearest mixture", EPISODES)
+    axes[0, 0].axhline(memory, color="0.4", linestyle=":", linewidth=1.2, label=f"memory ({memory:.2f})")
+    names, last = settings.task_encodings, len(settings.task_encodings) - 1
+    for place, name in enumerate(names):
+        mine, colour = rows[rows["task_encoding"] == name], f"C{place}"
+        mine = mine.assign(at=mine["width"] * np.exp(0.06 * (place - last / 2)))
+        shallow, deep = mine[mine["depth"] == settings.depth], mine[mine["depth"] > settings.depth]
+        figures.lines(axes[0, 0], {name: shallow}, "at", EPISODES, [colour])
+        axes[0, 0].plot(deep["at"], deep[EPISODES], "^", color=colour, markersize=4, alpha=0.6)
+        large = shallow[shallow["width"] == shallow["width"].max()]
+        both = (large[column].clip(lower=-1) for column in ("probe_code", "probe_hidden"))
+        how = {"markersize": 4 + 8 * (last - place) / max(last, 1), "markerfacecolor": "none", "markeredgewidth": 1.4}
+        axes[0, 1].plot(*both, "o", color=colour, **how)
     widths = (*settings.narrower, settings.width)
     axes[0, 0].set(xscale="log", xlabel="width (triangles: deeper)", ylabel="right episodes on held-out mixtures")
     axes[0, 0].set_xticks(widths, [str(width) for width in widths])
     axes[0, 0].minorticks_off()
-    figures.legend(axes[0, 0], title="task encoding")
+    entries, _ = axes[0, 0].get_legend_handles_labels()
+    picture.legend(handles=entries, loc="outside upper left", ncols=5, fontsize=7.5, frameon=False)
     axes[0, 1].axline((0, 0), slope=1, color=rc.plots.BAD, linestyle=":", linewidth=0.9)
     axes[0, 1].set(xlabel="R2 of preferences, encoding (-1 where lower)", ylabel="R2 of preferences, best hidden layer")
     return picture
