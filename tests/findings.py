@@ -63,12 +63,15 @@ def _number(verdict: dict) -> str:
 def _open(verdict: dict) -> list[str]:
     """How many of several groups hold; why it is undecided; what turns it, if it is not."""
     first = verdict["why"].split("; ")[0]
-    said = [first] if first.endswith(" hold") else []
+    said = [first + _others(verdict)] if first.endswith(" hold") else []
     total = verdict["seeds"] + verdict["unfit"] + verdict["lost"]
     if verdict["verdict"] == "undecided" and not total:
         said.append("not trained at this size")
+    elif verdict["verdict"] == "undecided" and verdict["because"]:
+        said.append("{}: {}".format(*next(iter(verdict["because"].items()))))
     elif verdict["verdict"] == "undecided" and verdict["seeds"] < min(total, 5):
-        said.append(f"{total - verdict['seeds']} of {total} {verdict['repeats']} do not count")
+        part = " of one of these" if verdict["over"] else ""
+        said.append(f"{verdict['seeds']} of {total} {verdict['repeats']}{part} count, 5 are needed")
     elif verdict["verdict"] == "undecided" and first.startswith(("control misread", "precondition not met")):
         said.append(first)
     if verdict["verdict"] != "undecided":
@@ -76,6 +79,13 @@ def _open(verdict: dict) -> list[str]:
         said += [f"turns with {', '.join(turned)}"] * bool(turned)
         said += ["rests on single seeds"] * bool(verdict["fragile"])
     return said
+
+
+def _others(verdict: dict) -> str:
+    """How many groups fail and how many are undecided, after how many hold."""
+    words = list(({part["name"]: part["verdict"] for part in verdict["parts"]} | verdict["groups"]).values())
+    counts = ((words.count("fails"), "fail"), (words.count("undecided"), "undecided"))
+    return "".join(f", {n} {word}{'s' * (word == 'fail' and n == 1)}" for n, word in counts if n)
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def test_students_that_are_not_compared_do_not_veto_what_transformers_need():
             "modules": m,
             "multiple": n,
             "step_seen": 0.9,
-            "seen_over_memory": 0.1 * (m < 24),
+            "seen_over_memory": 20.0 - m,
         }
         for seed in range(2)
         for model, modules, multiples in (("MLP", (16, 24), (1, 7)), ("transformer", (16,), (1, 2.5)))

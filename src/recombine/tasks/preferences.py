@@ -174,7 +174,7 @@ def episode(cells: jax.Array, worth: jax.Array, agent: jax.Array) -> tuple[jax.A
 
 
 def masked_cross_entropy(y_hat: jax.Array, y: jax.Array) -> jax.Array:
-    """-sum w log p(action) / sum w over all steps of all episodes, w = y[.., 1]; y_hat (episodes, 8, 5) are logits."""
+    """-sum w log p(y[.., 0]) / sum w over all steps or tokens, w = y[.., 1]; y_hat (.., steps, classes) are logits."""
     chosen = jax.nn.one_hot(y[..., 0], y_hat.shape[-1])
     return -jnp.sum(y[..., 1] * jnp.sum(chosen * jax.nn.log_softmax(y_hat), axis=-1)) / jnp.sum(y[..., 1])
 

@@ -1,5 +1,4 @@
-"""Abdelaziz et al., "Granite-Function Calling Model: Introducing Function Calling Abilities via Multi-task Learning of
-Granular Tasks" (2024), known here by its abstract and by reading notes.
+"""Abdelaziz et al., Granite-Function Calling Model: function calls by learning of granular tasks (2024).
 
-arXiv 2407.00121. The claims are worded twice: as a synthesis note words them, and ours.
+arXiv 2407.00121, known here by its abstract and by reading notes. The claims are worded twice: as a synthesis note words them, and ours.
 """

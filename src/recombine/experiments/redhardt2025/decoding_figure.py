@@ -28,7 +28,7 @@ def figure(settings: Any, table: pd.DataFrame):
         right.plot(low, mine["r2_unseen"], "o", color=f"C{place}", alpha=0.7, markersize=4)
     left.set(ylabel="R2 of decoded constituents, held-out tasks", title="all modules")
     _isolated(middle, table)
-    figures.legend(picture, loc="outside lower center", ncols=4)
+    figures.legend(picture, handles=left.get_legend_handles_labels()[0], loc="outside lower left", ncols=6)
     right.set(xlabel="R2 of constituents (below 0 as 0), deepest layer", ylabel="R2 on held-out tasks")
     both = {"squared Pearson": figures.squared, "rank": None}
     means = {
