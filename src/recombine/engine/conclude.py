@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recombine.claims import Verdict
 
-DOTS = "A dot is one network (one training seed) unless an axis says otherwise."
+DOTS = "A dot or a faint line is one network (one training seed) unless an axis or the text above says otherwise."
 DOTS_PER_INCH = 100
 """Sharp enough for a page, and small enough to keep a figure of every result."""
 

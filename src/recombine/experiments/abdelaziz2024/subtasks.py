@@ -196,7 +196,13 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact calls, right tokens and names that were not listed, by arm and question: one dot per decoder."""
+    """Exact calls, right tokens, and functions named that no list had, by what was trained on and what is asked.
+
+    A dot is one decoder, a bar the mean. After what the legend says, all see the same few full calls. The four subtasks
+    are those of the seven in which no call is nested, chained or beside another.
+    """
+    words = {UMBRELLA: "full calls alone", GRANULAR: "seven subtasks"}
+    words |= {WITHOUT: "four subtasks", PARAPHRASED: "full calls and paraphrases"}
     picture, axes = rc.plots.panels(rows=1, columns=3, side=3.0)
     rows = rc.networks(table)
     titles = {"exact": "exact calls", "tokens": "right tokens", "unlisted": "names not in the list"}
@@ -210,7 +216,7 @@ def figure(settings: Settings, table: pd.DataFrame):
                 panel.plot(
                     x, np.nanmean(values) if np.isfinite(values).any() else np.nan, "_", color=f"C{colour}", ms=14
                 )
-            panel.plot([], [], "o", color=f"C{colour}", ms=4, label=arm)
+            panel.plot([], [], "o", color=f"C{colour}", ms=4, label=words[arm])
         panel.set_xticks(range(len(LABELS)), list(LABELS.values()))
         panel.set(title=title, ylim=(-0.03, 1.03))
         if measure == "exact" and not rows["exact_iid"].max() >= 0.9:

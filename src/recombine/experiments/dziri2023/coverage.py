@@ -149,7 +149,12 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers to held-out chains of two by share of pairs withheld: one line per width, dotted the voter."""
+    """Exact answers to held-out chains of two against the share of pairs of functions that training covers.
+
+    Left: all pairs of the chain were trained on. Right: its pair was withheld. A faint line is one seed, with a network
+    at each share; a thick one with dots is the mean. Dotted is the voter, the best answer without looking at x: the
+    commonest training answer among chains with the same last function, or the same last two.
+    """
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=2, side=3.4)
     titles = {"row_2": "held out singly", "pair_2": "with a withheld pair"}
@@ -161,8 +166,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             means = mine.groupby("coverage_pairs")[[f"exact_{group}", f"voter_{group}"]].mean()
             place.plot(means.index, means[f"exact_{group}"], "o-", color=colour, ms=5, label=f"width {width:g}")
         place.plot(means.index, means[f"voter_{group}"], ":", color="black", label="best voter")
-        place.set(
-            title=title, xlabel="share of pairs covered", ylabel="exact answers, chains of two", ylim=(-0.03, 1.05)
-        )
+        place.set(title=title, xlabel="share of pairs of functions that training covers", ylim=(-0.03, 1.05))
+        place.set_ylabel("exact answers, chains of two")
     axes[0, 0].legend(fontsize=7, frameon=False)
     return picture

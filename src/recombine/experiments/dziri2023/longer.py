@@ -124,7 +124,12 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers and right steps against the number of inputs, one line per network and a colour per kind."""
+    """Exact answers and right steps against the number of inputs: one line per network, a colour per kind of places.
+
+    Places tell a network where a token stands. Plain: the index of the token. Coupled: tokens that belong together, an
+    input, its step and its answer, share a place. Learned: a vector per index, found in training. The paper tier adds
+    networks without places (nowhere), and plain ones that pass a single layer several times (looped).
+    """
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=2, side=3.6)
     colours = dict(zip(KINDS, (plots.BAD, plots.GOOD, plots.NEUTRAL, "tab:purple", "tab:orange"), strict=True))

@@ -184,7 +184,12 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers by group, at once and in steps, one dot per network, with voters; then by pairs withheld."""
+    """Exact answers by group of rows, at once and in steps; a bar is the mean.
+
+    Of chains of two and of three functions, "single" ones have trained pairs alone, and "pair" ones a withheld pair.
+    Dotted is the voter, the best answer without looking at x: the commonest training answer after the same last
+    function, or the same last two. Where a tier withholds several shares of the pairs, means by share follow.
+    """
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=2 + (len(settings.withheld) > 1), side=3.9)
     groups = ["trained", *(f"{kind}_{d}" for d in (2, 3) for kind in ("row", "pair"))]
@@ -197,7 +202,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot([i - 0.35, i + 0.35], [level, level], color="black", linestyle=":", linewidth=1)
         place.set(title=f"answers {name}", ylabel="exact answers", ylim=(-0.03, 1.05))
         place.grid(axis="y", alpha=0.2, linewidth=0.6)
-        place.set_xlabel("rows: trained, held out singly, with a withheld pair\n(dotted: best voter)")
+        place.set_xlabel("rows: trained, held out singly, with a withheld pair\n(2, 3: functions; dotted: best voter)")
     if len(settings.withheld) > 1:
         _by_share(axes[0, 2], settings, rows)
     return picture
@@ -210,6 +215,6 @@ def _by_share(place, settings: Settings, rows: pd.DataFrame) -> None:
             means = rows[rows["condition"] == name].groupby("withheld")[f"exact_{group}"].mean()
             kind = "held out singly" if group == "row_2" else "withheld pair"
             place.plot(means.index, means, f"o{style}", color=colour, markersize=4, label=f"{name}, {kind}")
-    place.legend(fontsize=7, frameon=False)
-    place.set(xlabel="share of pairs withheld", ylabel="exact answers, chains of two", ylim=(-0.03, 1.05))
+    place.legend(fontsize=7, frameon=False, handlelength=4)
+    place.set(xlabel="share of pairs withheld", ylabel="mean exact answers, chains of two", ylim=(-0.03, 1.05))
     place.set_xticks(np.asarray(settings.withheld))

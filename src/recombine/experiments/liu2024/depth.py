@@ -165,10 +165,16 @@ CLAIMS = depth_claims.STATED
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers of both kinds against depth, one dot per network; and `ood` where all have the same loss."""
+    """Exact answers against depth at a fixed number of weights; large dots are means over networks.
+
+    Left: chains with a pair of functions that was withheld. Middle: chains held out singly, whose pairs were all
+    trained on. Right: chains with a withheld pair, answered by each network as it was when it first had the training
+    loss of the title, or at the end if it never had. Dotted is the voter, the best answer without looking at x.
+    """
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=3, side=3.2)
     colours = {THIN: plots.GOOD, FLAT: plots.NEUTRAL, LOOPED: plots.BAD}
+    words = {THIN: "deep ones thinner", FLAT: "deep ones with smaller inner networks", LOOPED: "one layer, repeated"}
     titles = {"ood": "chains with a withheld pair", "iid": "chains held out singly"}
     titles["ood_reached"] = f"withheld pair, at a loss of {settings.equal_loss:g}"
     for place, (column, title) in zip(axes[0], titles.items(), strict=True):
@@ -176,7 +182,7 @@ def figure(settings: Settings, table: pd.DataFrame):
             style = "o" if trade == LOOPED else "o-"
             means = mine.groupby("layers")[column].mean()
             place.plot(mine["layers"], mine[column], "o", color=colours[str(trade)], alpha=0.35, markersize=3)
-            place.plot(means.index, means, style, color=colours[str(trade)], markersize=5, label=str(trade))
+            place.plot(means.index, means, style, color=colours[str(trade)], markersize=5, label=words[str(trade)])
         voter = f"voter_{column.split('_')[0]}"
         place.axhline(rows[voter].mean(), color="black", linestyle=":", linewidth=0.9, label="best voter")
         place.set(title=title, xlabel="layers", ylabel="exact answers", xscale="log", ylim=(0.2, 1.03))

@@ -202,33 +202,45 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """R^2 on training and held-out tasks by support, against pairs of modules covered; constituents by layer."""
-    plots = rc.plots
-    figure, axes = plots.panels(rows=1, columns=3, side=3.4)
+    """R^2 on training and held-out tasks by support, against pairs of modules seen; constituents decoded by layer.
+
+    A support is the masks trained on. Random: any. Equal: each module in as many. Popular: those with one of the first
+    modules. Unpopular: those within a core, and one that ties each other module to it. Disconnected: none joins the
+    first module to others. Non-compositional: none has the last module. Two halves: none joins the halves of the
+    modules. As many at random: any, as many as in two halves. Ring: up to two of ten modules, one or two steps apart on
+    a ring. Halves: up to two of ten, in one half; both are asked what neither trains on. Bars, thick lines: means.
+    """
+    plots, (figure, axes) = rc.plots, rc.plots.panels(rows=1, columns=3, side=3.4)
     first, second, third = axes[0]
     groups = {str(name): rows for name, rows in rc.networks(table).groupby("condition", sort=False)}
-    for i, (name, rows) in enumerate(groups.items()):
+    names = [f"{name}, 10 modules" if name in ("ring", "halves") else name for name in groups]
+    for i, (name, rows, aside) in enumerate(zip(names, groups.values(), _aside(groups), strict=True)):
         colour = plots.GOOD if rows["connected"].min() > 0 else plots.BAD
         _column(first, i - 0.2, rows["r2_seen"], plots.NEUTRAL)
         _column(first, i + 0.2, rows["r2_unseen"], colour)
         marker = "o" if colour == plots.GOOD else "x"
-        second.plot(rows["pairs"], rows["r2_unseen"], marker, color=f"C{i}", alpha=0.7, markersize=4, label=name)
-    first.set_xticks(range(len(groups)), list(groups), rotation=40, ha="right")
+        second.plot(rows["pairs"] + aside, rows["r2_unseen"], marker, color=f"C{i}", alpha=0.7, ms=4, label=name)
+    first.set_xticks(range(len(groups)), names, rotation=40, ha="right")
     first.set_ylabel("R2")
-    second.set(xlabel="share of pairs of modules seen together", ylabel="R2 on held-out tasks")
+    second.set(xlabel="share of pairs seen together (equal: set apart)", ylabel="R2, each support's held-out masks")
     figures.r2_limits(first, second)
-    for colour, label in (
-        (plots.NEUTRAL, "training tasks"),
-        (plots.GOOD, "held-out, connected"),
-        (plots.BAD, "held-out, not connected"),
-    ):
+    kinds = {"training tasks": plots.NEUTRAL, "held-out, connected": plots.GOOD, "held-out, not connected": plots.BAD}
+    for label, colour in kinds.items():
         first.plot([], [], "o", color=colour, markersize=4, label=label)
     for name, colour in (("random", plots.GOOD), ("disconnected", plots.BAD)):
         figures.by_layer(third, groups[name], colour, name, first=1)
-    third.set_ylabel("R2 of decoded constituents, held-out tasks")
+    third.set(xlabel="hidden layer", ylabel="R2 of decoded constituents,\neach support's held-out masks")
     for place, title in ((first, None), (second, "crosses: not connected"), (third, None)):
         figures.legend(place, loc="lower left", title=title)
     return figure
+
+
+def _aside(groups: dict[str, pd.DataFrame]) -> list[float]:
+    """How far each support is moved aside, so that those which show about as many pairs stand side by side."""
+    low, high = np.array([(rows["pairs"].min() - 0.01, rows["pairs"].max() + 0.01) for rows in groups.values()]).T
+    beside = np.linalg.matrix_power((low[:, None] < high) & (low < high[:, None]), len(low))  # also by way of others
+    rank = np.argsort(np.argsort(low + high, kind="stable"))
+    return list(0.012 * ((beside & (rank < rank[:, None])).sum(axis=1) - (beside.sum(axis=1) - 1) / 2))
 
 
 def _column(axes, place: float, values: pd.Series, colour: str) -> None:
