@@ -43,6 +43,7 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["run", "liang2025/stripes", "--seeds", "three"], "--seeds takes a whole number, got 'three'"),
         (["run", "liang2025/stripes", "--learning-rate", "fast"], "--learning-rate takes a number, got 'fast'"),
         (["run", "liang2025/stripes", "--precision", "float16"], "'float16'"),
+        (["run", "liang2025/stripes", "--device", "tpu"], "--device takes one of auto, cpu, gpu; got 'tpu'"),
         (["run", "liang2025/stripes", "--size", "15"], "multiple of 4"),
         (["run", "liang2025/stripes", "--seeds", "0"], "at least 1"),
         (["run", "liang2025/stripes", "--bumps", "1000"], "bumps must be"),
@@ -56,9 +57,11 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["run", "liang2025/stripes", "--name", "gpu"], "is taken"),
         (["table", "liang2025/stripes", "--out", "/nowhere"], "there is no such folder"),
         (["table", "liang2025/stripes", "--out", str(RESULTS), "--columns", "mse_hol"], "did you mean 'mse_hole'"),
+        (["table", "liang2025/stripes", "--out", str(RESULTS), "--columns", "nosuch"], "there are system, condition"),
         (["table", "liang2025/stripes", "--out", str(RESULTS), "--name", "lap"], "did you mean 'laptop'"),
         (["compare", "mine", "laptop"], "recombine compare NAME RUN RUN"),
         (["compare", "liang2025/failure", "laptop", "gup", "--out", str(RESULTS)], "did you mean 'gpu'"),
+        (["compare", "liang2025/failure", "gpu", "gpu", "--out", str(RESULTS)], "name two different results"),
         (["verify", "--out", "/nowhere"], "recombine run liang2025/rotation --out /nowhere"),
         (["curve", "liang2025/rotation", "--out", str(RESULTS)], "has protocol variants"),
         (["list", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
@@ -105,6 +108,7 @@ def test_help_teaches_by_example(words, capsys):
         assert cli.main(words) == 0
     assert "recombine" in (shown := capsys.readouterr().out)
     assert "xample" in shown or "recombine run" in shown
+    assert "Exit codes" not in shown or "1 an error of the program or of a study" in shown
 
 
 def test_help_shows_no_empty_defaults(capsys):
@@ -155,7 +159,11 @@ def test_list_run_verdicts_board_and_figure_go_together(tmp_path, capsys):
     assert cli.main(["board", "--to", str(tmp_path / "pages"), *out]) == 0
     (written,) = (tmp_path / "pages").iterdir()
     assert (written.name, "fails in the hole" in written.read_text()) == ("liang2025.md", True)
+    (own := tmp_path / "mine/study/quick").mkdir(parents=True)
+    (own / "settings.json").write_text('{"source": "study.py"}')
+    capsys.readouterr()
     assert cli.main(["board", *out]) == 0
+    assert "own studies have no page: mine/study" in capsys.readouterr().err
     beside = (tmp_path / "board" / "liang2025.md").read_text()
     assert f"from `{tmp_path.name}/`" in beside, "results of one's own have pages of their own"
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
+from rich.console import Console
 
+import recombine as rc
 from recombine import cli
+from recombine.claims import Verdict
+from recombine.cli import compare, curve, report, verify
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -26,7 +32,8 @@ def test_a_quick_run_has_one_word_and_one_number_everywhere(tmp_path, capsys):
     assert "margin > 0" in curve
     effects = [float(line.split()[2]) for line in curve.splitlines() if line.startswith("    not evidence")]
     assert effects == sorted(effects)
-    assert cli.main(["compare", "liang2025/amounts", "mine", "mine", *out]) == 0
+    shutil.copytree(tmp_path / "liang2025/amounts/mine", tmp_path / "liang2025/amounts/again")
+    assert cli.main(["compare", "liang2025/amounts", "mine", "again", *out]) == 0
     compared = capsys.readouterr().out
     for said in (curve, compared):
         assert number in said
@@ -59,13 +66,57 @@ def test_two_results_stand_side_by_side(capsys):
         said = capsys.readouterr().out
         assert "width: 16 / 64" in said
         assert "holds" in said
-        assert re.search(r"claim +┃ laptop +┃ gpu", said)
+        assert re.search(r"claim +┃ margin ┃ laptop +┃ gpu", said)
     for bad in (
         [str(failure / "gpu")],
         [str(failure / "gpu"), str(positions / "gpu")],
         ["/nowhere", str(failure / "gpu")],
     ):
         assert cli.main(["compare", *bad]) == 2
+
+
+def verdict(*effects: float) -> Verdict:
+    table = pd.DataFrame({"system": "network", "seed": range(len(effects)), "x": effects})
+    return rc.judge(table, rc.Claim("it is so", "It is.", "us", rc.value("x"), above=0.5))
+
+
+def test_two_results_stand_beside_the_margin_and_with_why_they_are_undecided():
+    said = io.StringIO()
+    Console(file=said, width=120).print(
+        compare._side_by_side([verdict(0.8, 0.9, 1.0)], [verdict(*[0.8, 0.9] * 4)], titles=["a", "b"])
+    )
+    assert re.search(r"claim +┃ margin ┃ a", said.getvalue())
+    assert "> 0.5" in said.getvalue()
+    assert said.getvalue().count("3 seeds are too few") == 1
+
+
+def test_verdicts_are_summed_per_tier_and_other_runs_apart():
+    runs = [("laptop", "laptop"), ("gpu", "gpu"), ("gpu,width=9", "gpu"), ("mine", "laptop")]
+    every = [report.Shown("p/e", Path("results/p/e") / folder, [verdict(1, 1, 1, 1, 1)], tier=t) for folder, t in runs]
+    assert report.summed(every) == ["laptop: 1 holds", "gpu: 1 holds", "other runs: 2 holds"]
+    assert report.summed(every[:1]) == ["1 holds"]
+
+
+def test_a_study_without_claims_says_so():
+    said, study = io.StringIO(), report.Shown("p/e", Path("results/p/e/laptop"), [], tier="laptop")
+    report.show(Console(file=said), [study])
+    assert "no claims, so no verdicts" in said.getvalue()
+    assert report.markdown([study]) == "### p/e\n\nNo claims, so no verdicts."
+
+
+def test_curves_of_several_experiments_pass_over_those_without_variants(monkeypatch, capsys):
+    monkeypatch.setattr(curve, "plot", lambda *_: "drawn")
+    names = ["redhardt2025/construction", "redhardt2025/recovery"]
+    assert cli.main(["curve", *names, "--tier", "gpu", "--out", str(RESULTS)]) == 0
+    said = capsys.readouterr()
+    assert "redhardt2025/recovery, gpu" in said.out
+    assert said.err.endswith("no table with protocol variants: redhardt2025/construction\n")
+    assert cli.main(["curve", names[0], "--out", str(RESULTS)]) == 2
+
+
+def test_verify_says_what_a_margin_at_the_ceiling_means():
+    said = verify._summed(["c: the margin > 0.9 lies at the ceiling: perfect networks of one kind would give 1"])
+    assert "1 x a margin at the ceiling: perfect networks of one kind would clear it by less than half" in said
 
 
 def test_columns_are_correlated_over_the_networks_of_several_experiments(tmp_path, capsys):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from recombine.cli import report
+from recombine.cli import report, streams
 from recombine.cli.options import parse
-from recombine.cli.results import ResultOptions, TierOptions, over_results
+from recombine.cli.results import ResultOptions, TierOptions, over_results, studies
 from recombine.cli.verdicts import judged_result
 from recombine.core import UserError
 from recombine.engine import catalogue
@@ -32,14 +32,17 @@ def board(words: list[str]) -> int:
     """Write the pages of all papers that have results."""
     about = "Write a page per paper with every claim and its verdicts.\nExample: recombine board --to docs/board"
     options = parse(BoardOptions, words, "recombine board", about)
-    found = pages(options.out)
+    found, own = pages(options.out), studies(options.out)
+    left = f"own studies have no page: {', '.join(own)} ('recombine verdicts FILE --markdown' prints their tables)"
     if not found:
-        raise UserError(f"nothing has been run in {options.out}")
+        raise UserError(left if own else f"nothing has been run in {options.out}")
     to = options.to or (Path("docs/board") if options.out == Path("results") else options.out / "board")
     to.mkdir(parents=True, exist_ok=True)
     for paper, text in found.items():
         (to / f"{paper}.md").write_text(text)
         print(to / f"{paper}.md")
+    if own:
+        streams.complain(left)
     return 0
 
 
@@ -54,10 +57,6 @@ def pages(out: Path) -> dict[str, str]:
 
 def page(title: str, shown: list[report.Shown], out: str) -> str:
     """One paper's page: how many verdicts of each kind per tier, then a table per experiment."""
-    main: dict[tuple[str, str], report.Shown] = {}
-    for one in shown:  # a run of a tier may have been given more settings, such as evolved networks
-        if one.folder.name.split(",")[0] == one.tier:
-            main.setdefault((one.tier, one.name), one)
-    each = {tier: [v for (its, _), one in main.items() if its == tier for v in one.verdicts] for tier, _ in main}
-    totals = "; ".join(f"{tier}: {report.totals(verdicts)}" for tier, verdicts in each.items())
+    each = report.by_tier(shown)
+    totals = "; ".join(f"{tier}: {report.totals(verdicts)}" for tier, verdicts in each.items() if tier)
     return HEAD.format(paper=title, totals=totals, out=out) + "\n" + report.markdown(shown) + "\n"

@@ -34,6 +34,8 @@ def compare(words: list[str]) -> int:
         "Example: recombine compare liang2025/stripes laptop gpu",
     )
     places = _places(named, options.out)
+    if places[0].resolve() == places[1].resolve():
+        raise UserError(f"{places[0]} is named twice: name two different results")
     first, second = (_loaded(place) for place in places)
     one, other = first.experiment, second.experiment
     if one.name != other.name:
@@ -45,6 +47,9 @@ def compare(words: list[str]) -> int:
     for name in [name for name, value in before.items() if value != after.get(name)]:
         print(f"{name}: {before[name]} / {after.get(name)}")
     shown = [judge_all(run.table, run.experiment.claims, evidence=run.evidence) for run in (first, second)]
+    if not one.claims:
+        print("no claims, so no verdicts")
+        return 0
     streams.console().print(_side_by_side(*shown, titles=_tails(places)), soft_wrap=False)
     if not first.evidence or not second.evidence:
         print("not evidence: effects of the quick tier are shown as measured, whether networks fitted or not")
@@ -95,15 +100,17 @@ def _side_by_side(first: list[Verdict], second: list[Verdict], *, titles: list[s
     from rich.markup import escape
     from rich.table import Column, Table
 
-    shown = Table("claim", *(Column(escape(title), overflow="fold") for title in titles))
+    shown = Table("claim", "margin", *(Column(escape(title), overflow="fold") for title in titles))
     other = {v.claim: v for v in second}
     for verdict in first:
-        shown.add_row(escape(verdict.claim), *(_cell(v) for v in (verdict, other[verdict.claim])))
+        shown.add_row(escape(verdict.claim), verdict.bounds, *(_cell(v) for v in (verdict, other[verdict.claim])))
     return shown
 
 
 def _cell(v: Verdict) -> str:
+    """The verdict, its numbers and, where it is undecided, why."""
     from rich.markup import escape
 
     word = report.short(v)
-    return f"[{report.COLOURS[word]}]{word}[/]\n{escape(report.numbers(v))}"
+    why = [v.why] if word == "undecided" else []
+    return "\n".join([f"[{report.COLOURS[word]}]{word}[/]", *map(escape, [report.numbers(v), *why])])

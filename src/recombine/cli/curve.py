@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recombine.claims import judge_variants
+from recombine.cli import streams
 from recombine.cli.figure import PlotOptions
 from recombine.cli.results import Loaded, nothing_there, over_results, read_words
 from recombine.core import Claim, UserError
@@ -33,18 +35,26 @@ def curve(words: list[str]) -> int:
         "Each claim under every protocol variant of its table: effect, interval and verdict, lowest first.\n"
         "Example: recombine curve liang2025/amounts --tier gpu --claim cross",
     )
-    for name in names:
-        experiment = catalogue.find(name)
-        if not any(options.claim in claim.name for claim in experiment.claims):
-            raise UserError(f"{name} has no claim that contains {options.claim!r}")
-        found = over_results([name], options, lambda one: _curves(one, options))
-        if not found:
-            raise nothing_there([name], options)
-        if not sum(found):
-            again = f"run it again: recombine run {experiment.source} --variants all"
-            many = again if experiment.variants else "it declares none"
-            raise UserError(f"no table of {name} in {options.out} has protocol variants ({many})")
+    asked = [name for name in names if any(options.claim in claim.name for claim in catalogue.find(name).claims)]
+    if not asked:
+        some = f"no claim that contains {options.claim!r}" if options.claim else "no claim"
+        raise UserError(f"there is {some} in {', '.join(names)}")
+    found = {name: over_results([name], options, lambda one: _curves(one, options)) for name in asked}
+    without = [name for name, curves in found.items() if not sum(curves)]
+    if not any(found.values()):
+        raise nothing_there(asked, options)
+    if len(without) == len(found):
+        raise _without_variants(asked, options)
+    if without:
+        streams.complain(f"passed over, having no table with protocol variants: {', '.join(without)}")
     return 0
+
+
+def _without_variants(names: Sequence[str], options: CurveOptions) -> UserError:
+    """What is said where no table has variants, with what runs the first experiment that declares some."""
+    able = next((one for one in map(catalogue.find, names) if one.variants), None)
+    again = f"run again: recombine run {able.source} --variants all" if able else "none is declared"
+    return UserError(f"no table of {' or '.join(names)} in {options.out} has protocol variants ({again})")
 
 
 def _curves(one: Loaded, options: CurveOptions) -> int:

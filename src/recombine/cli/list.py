@@ -66,7 +66,7 @@ def list_experiments(words: list[str]) -> int:
         ran = _verdict_words(home)
         marks = {run: _stale(one, home / run) for run in ran}
         stale += sum(map(bool, marks.values()))
-        counts = [f"{run}: {tally(words.values())}{marks[run]}" for run, words in ran.items()]
+        counts = [f"{run}: {tally(words.values()) or 'no claims'}{marks[run]}" for run, words in ran.items()]
         _indented(out, 6, "; ".join(counts) or "not run yet", "dim")
         for claim, says in one.claims.items() if options.claims else ():
             found = ", ".join(f"{run}: {words[claim]}" for run, words in ran.items() if claim in words)

@@ -30,8 +30,8 @@ USAGE = """recombine: does a network recombine what it knows, or only remember i
   recombine bench                             speed, side by side, as one line of JSON each
 
 --debug before any command shows the whole traceback of an error. Results go to ./results (--out DIR, RECOMBINE_OUT).
-Exit codes: 0 done, 1 an error of the program, 2 a mistake that one line explains, 3 every network of a run diverged
-(its results are written), 4 verify --strict found something, 130 stopped by the user.
+Exit codes: 0 done, 1 an error of the program or of a study, 2 a mistake that one line explains, 3 every network of a
+run diverged (its results are written), 4 verify --strict found something, 130 stopped by the user.
 Compiled programs are kept in a cache folder; RECOMBINE_CACHE=DIR moves it, RECOMBINE_CACHE=off switches it off.
 """
 

@@ -117,6 +117,9 @@ def _one_line(box: str) -> str:
     ):
         whole = "whole number" if "for int" in body else "number"
         body = f"{wrong[1]} takes a {whole}, got {wrong[2]}"
+    if choice := re.fullmatch(r"invalid choice (.*) for argument '(--[\w-]+)'\. Expected one of \((.*)\)", body):
+        words = sorted(set(re.findall(r"'([^']*)'", choice[3])) - {"None"})  # None: the flag is left out
+        body = f"{choice[2]} takes one of {', '.join(words)}; got {choice[1]}"
     return body + (f" (did you mean {suggestion.group(1)}?)" if suggestion else "")
 
 

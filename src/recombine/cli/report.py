@@ -14,6 +14,7 @@ from rich.markup import escape
 from recombine.claims import turns
 from recombine.cli import groups
 from recombine.cli.results import results_folder
+from recombine.engine.catalogue import TIERS
 from recombine.engine.words import NONE, counted, in_numbers, numbers, short, tally
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from recombine.claims import Verdict
 
 COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", NONE: "dim"}
+UNCLAIMED = "  no claims, so no verdicts"
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,25 @@ def totals(verdicts: Iterable[Verdict]) -> str:
     return tally(map(short, verdicts))
 
 
+def by_tier(results: Iterable[Shown]) -> dict[str, list[Verdict]]:
+    """The verdicts of each tier, one run of an experiment; those of other runs (a label, more settings) at ""."""
+    found: dict[str, list[Verdict]] = {}
+    seen = set()
+    for one in results:  # a run of a tier may have been given more settings, such as evolved networks
+        main = one.folder.name.split(",")[0] == one.tier and (one.tier, one.name) not in seen
+        seen |= {(one.tier, one.name)} if main else set()
+        found.setdefault(one.tier if main else "", []).extend(one.verdicts)
+    return found
+
+
+def summed(results: list[Shown]) -> list[str]:
+    """How many claims hold, fail and are undecided: one line per tier, and one for all other runs."""
+    each = {tier: totals(verdicts) for tier, verdicts in by_tier(results).items() if verdicts}
+    if len(each) < 2:
+        return list(each.values())
+    return [f"{tier or 'other runs'}: {each[tier]}" for tier in (*TIERS, "") if tier in each]
+
+
 def show(console: Console, results: list[Shown]) -> None:
     """The verdicts of some runs, why the undecided ones are so, and where the figures are."""
     initials = f"; {groups.INITIALS}" if any(v.agree and v.parts for one in results for v in one.verdicts) else ""
@@ -110,10 +131,10 @@ def show(console: Console, results: list[Shown]) -> None:
     for one in results:
         mark = "  [yellow](stale: not made by today's code)[/]" if one.stale else ""
         console.print(f"\n[bold]{escape(one.name)}[/], {escape(one.folder.name)}{mark}", highlight=False)
-        for line in [*plumbing(one), *verdict_lines(one.verdicts, console.width)]:
+        for line in [*plumbing(one), *(verdict_lines(one.verdicts, console.width) if one.verdicts else [UNCLAIMED])]:
             console.print(line, highlight=False, soft_wrap=True)
         console.print(f"  [dim]{escape(str(one.folder / 'figure.png'))}[/]", highlight=False, soft_wrap=True)
-    console.print(f"\n{totals(v for one in results for v in one.verdicts)}", highlight=False)
+    console.print("\n" + "\n".join(summed(results)), highlight=False)
     if stale := sum(one.stale for one in results):
         said = f"{stale} of {len(results)} result{'s' * (len(results) != 1)} stale: 'recombine verify' says why"
         console.print(said, highlight=False)
@@ -128,6 +149,8 @@ def markdown(results: list[Shown]) -> str:
 
 
 def _document_table(name: str, columns: dict[str, Shown]) -> str:
+    if not any(one.verdicts for one in columns.values()):
+        return f"### {name}\n\n{UNCLAIMED.strip().capitalize()}."
     claims = {v.claim: v for run in columns.values() for v in run.verdicts}
     said = {run: {v.claim: _in_words(v) for v in one.verdicts} for run, one in columns.items()}
     rows = [

@@ -21,7 +21,7 @@ PATIENCE = 1.0
 NARROWEST = 60
 """Columns that output is laid out for at least."""
 FAILED, MISTAKEN, DIVERGED, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes: an error of the program, one that the user can mend, no network left, and stopped by the user."""
+"""Exit codes: an error of the program or of a study, one that the user can mend, no network left, a user's stop."""
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 

@@ -48,7 +48,8 @@ def table(words: list[str]) -> int:
         raise nothing_there(names, options)
     known = list(dict.fromkeys(str(column) for one in loaded for column in one.table))
     if unknown := [column for column in options.columns if column not in known]:
-        raise UserError(f"no column is called {unknown[0]!r}{catalogue.did_you_mean(unknown[0], known)}")
+        hint = catalogue.did_you_mean(unknown[0], known) or f"; there are {', '.join(known)}"
+        raise UserError(f"no column is called {unknown[0]!r}{hint}")
     for one in loaded:
         _show(one, options)
     return 0

@@ -59,7 +59,8 @@ def _changed(modules: list[str]) -> str:
 
 MEANINGS = {
     "kept by untrained": "a margin that untrained networks keep, too: the claim says little",
-    "at the ceiling": "a margin at the ceiling: perfect networks would hardly keep it",
+    "at the ceiling": "a margin at the ceiling: perfect networks of one kind would clear it by less than half of the"
+    " interval, so the claim can hardly hold",
     "misread": "a control that is misread whatever is trained: the claim stays undecided",
 }
 """What the warnings about claims mean, by a part of each."""
