@@ -33,7 +33,7 @@ def verify(words: list[str]) -> int:
         "verify",
         "Which results were made by other code than today's, and which claims cannot be judged as they are: a control"
         " that is always misread, a margin at the ceiling, a margin that an untrained network keeps. All results of"
-        " this repository take about a quarter of a minute.\n"
+        " this repository take one to two minutes.\n"
         "Example: recombine verify liang2025 --tier gpu",
         all_by_default=True,
     )
