@@ -61,7 +61,7 @@ def again(one: Loaded) -> None:
         parts.append(store.with_variant(rows, name, pictures=name == tables.PRIMARY))
     store.write(one.folder / "table.parquet", store.joined([sink.getvalue(), *parts]))
     files, commit = code_files(one.experiment.module), git("rev-parse", "HEAD").decode().strip()
-    made = {"files": files, "code": code_hash(files), "commit": sorted({*facts["commit"], commit})}
+    made = {"files": files, "code": code_hash(files), "controls_commit": commit}
     store.write_json(one.folder / "settings.json", facts | made)
     print(one.title, flush=True)
 
