@@ -185,20 +185,22 @@ CLAIMS = (
         "non_compositional",
         0.1,
         name="mixtures with a preference never trained on are acted on worse",
-        says="Where one preference was in no training mixture, 0.1 fewer episodes of mixtures with it are right.",
+        says="Where one preference was in no training mixture, the share of right episodes with it is lower by 0.1.",
     ),
     ahead(
         "disconnected",
         0.05,
         "episode_rarest",
         name="mixtures across the cut of a disconnected support are acted on worse",
-        says="Where no training mixture joins a preference to others, 0.05 fewer episodes of those that do are right.",
+        says="Where no training mixture joins a preference to others, the share of right episodes that do"
+        " is lower by 0.05.",
     ),
     ahead(
         "unpopular",
         0.02,
         name="students act worse on held-out mixtures where some preferences are rare in training",
-        says="Where some preferences are in few training mixtures, 0.02 fewer held-out episodes are right.",
+        says="Where some preferences are in few training mixtures, the share of right held-out episodes"
+        " is lower by 0.02.",
     ),
     claim(
         "popular preferences and equal use of all change little in how students act",
