@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import recombine
-from recombine.engine import identity
+from recombine.engine import identity, sources
 
 ROOT = Path(recombine.__file__).parent
 EXAMPLES = ("liang2025/stripes", "kumar2025/fracture")
@@ -27,7 +27,11 @@ def path_of(module: str) -> Path:
 
 
 class OneMore(ast.NodeTransformer):
-    """Every number of a file is one more, every word one letter longer."""
+    """Every number of a file is one more, every word one letter longer, every function one `pass`."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.body.append(ast.Pass())
+        return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         if isinstance(node.value, bool) or node.value is None or node.value is Ellipsis:
@@ -43,7 +47,7 @@ class OneMore(ast.NodeTransformer):
 def edited(monkeypatch):
     """Lets a test replace the text of files, as if they had been edited."""
     texts: dict[Path, str] = {}
-    read: dict[str, identity.Source] = {}
+    read: dict[str, sources.Source] = {}
 
     def edit(path: Path, text: str | None = None) -> None:
         texts.clear()
@@ -51,15 +55,74 @@ def edited(monkeypatch):
             texts[path] = text if text is not None else ast.unparse(OneMore().visit(ast.parse(path.read_text())))
         identity._code_files.cache_clear()
 
-    def source(name: str, path: Path) -> identity.Source:
+    def source(name: str, path: Path, checks: bool) -> sources.Source:
         if path not in texts:
-            return plain(name, path)
-        return read.setdefault(texts[path], identity.read_source(name, path, texts[path]))
+            return plain(name, path, checks)
+        return read.setdefault(texts[path], sources.read_source(name, path, texts[path], checks=checks))
 
     plain = identity._source
     monkeypatch.setattr(identity, "_source", source)
     yield edit
     edit(Path())
+
+
+STUDY = """
+class Settings: ...
+def cells(s): ...
+def run(axes):
+    {more}
+    return axes
+"""
+CHECK = """if not axes:
+        said = "an axis"
+        raise UserError(f"a measure needs {said}")"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "counts"),
+    [
+        (CHECK, False),
+        (CHECK.replace("an axis", "more"), False),
+        (CHECK.replace("UserError", "rc.UserError"), False),
+        (CHECK.replace("UserError", "StopIteration"), True),
+        (CHECK.replace("if not axes:", "if (axes := ()):"), True),
+        (CHECK.replace('said = "an axis"', "return 1"), True),
+        (CHECK + "\n    else:\n        axes = ()", True),
+        ("if not axes:\n        axes = ()", True),
+    ],
+)
+def test_a_check_that_only_refuses_bad_input_makes_no_row(edit, counts, tmp_path):
+    assert (_hashed(tmp_path, edit) != _hashed(tmp_path, "pass")) is counts
+
+
+@pytest.mark.parametrize(
+    ("handler", "counts"),
+    [
+        ("try:\n        f()\n    except ValueError:\n        raise KeyError from None", False),
+        ("try:\n        f()\n    except KeyError:\n        pass", False),
+        ("try:\n        f()\n    except (KeyError, ValueError):\n        pass", True),
+        ("try:\n        f()\n    except SOME:\n        pass", True),
+        ("try:\n        f()\n    except:\n        pass", True),
+        ("with suppress(Exception):\n        f()", True),
+    ],
+)
+def test_checks_count_where_somebody_goes_on_after_a_refusal(handler, counts, tmp_path):
+    assert (_hashed(tmp_path, f"{handler}\n    {CHECK}") != _hashed(tmp_path, handler + "\n    pass")) is counts
+
+
+def _hashed(folder: Path, more: str) -> str:
+    (folder / "study.py").write_text(STUDY.format(more=more).replace("    pass\n    return", "    return"))
+    identity._code_files.cache_clear()
+    identity._parsed.cache_clear()
+    return identity.code_version(SimpleNamespace(__file__=str(folder / "study.py")))
+
+
+def test_no_experiment_goes_on_after_a_refusal():
+    """Else its checks count, and a better message would make its results stale."""
+    for file in sorted((ROOT / "experiments").rglob("*.py")):
+        if "def run(cell" in file.read_text():
+            reached = identity._closure(file, identity.TABLE, checks=False)
+            assert not [source.name for source, chosen in reached if any(map(sources.goes_on, chosen))], file
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -159,14 +222,13 @@ def test_there_are_many_ways_to_reach_a_file_beside_a_study(way, tmp_path):
 
 
 ALONE = """
-import ast, hashlib, importlib.util, pathlib, sys, types
+import ast, hashlib, importlib.util, pathlib, sys
 root = sys.argv[1]
-sys.modules["recombine"] = types.SimpleNamespace(__file__=root + "/__init__.py")  # it needs nothing else of ours
-spec = importlib.util.spec_from_file_location("identity", root + "/engine/identity.py")
-identity = sys.modules["identity"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(identity)
+spec = importlib.util.spec_from_file_location("sources", root + "/engine/sources.py")  # it needs nothing else of ours
+sources = sys.modules["sources"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sources)
 for path in sorted(pathlib.Path(root).rglob("*.py")):
-    print(path.name, hashlib.sha256(identity.canonical(ast.parse(path.read_text())).encode()).hexdigest())
+    print(path.name, hashlib.sha256(sources.canonical(ast.parse(path.read_text())).encode()).hexdigest())
 """
 
 
