@@ -1,4 +1,4 @@
-"""How many members of a population a device should compute together, and whether by our kernels."""
+"""What a machine holds: how many members of a population together, how many rows; and whether it uses our kernels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ SHARE = 0.8
 """How much of an accelerator's memory a population may plan with."""
 COPIES = 4
 """How often an activation is there at once, at most: saved, its gradient, and what surrounds the two."""
+MOST_COMBINATIONS = 20_000_000
+"""A task of more rows is refused: they would fill a machine's memory."""
 
 
 def members_per_batch(members: int, *, activations: int, parameters: int, limit: int | None) -> int:

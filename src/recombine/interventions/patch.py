@@ -19,6 +19,11 @@ def patched(model: Any, x: jax.Array, donor: jax.Array, *, before: int, places: 
 
     `before` is 0 for the embedding, and the number of layers for what is read out.
     """
+    if not callable(getattr(model, "rest", None)):
+        raise UserError("only a network with rest(h, x, first) can be patched, such as a TokenDecoder")
+    if jnp.asarray(places).dtype != bool or not isinstance(before, int):
+        kinds = f"{jnp.asarray(places).dtype} and {before!r}"
+        raise UserError(f"places are a boolean per token, and `before` is the number of a layer; got {kinds}")
     if not x.shape == donor.shape == jnp.shape(places):
         shapes = f"{x.shape}, {donor.shape} and {jnp.shape(places)}"
         raise UserError(f"a row, its donor and the places are of one shape, a boolean per token; got {shapes}")

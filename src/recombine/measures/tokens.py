@@ -21,6 +21,8 @@ def token_accuracy(record: Record) -> float:
     >>> token_accuracy(record), exact_match(record)
     (0.5, 0.0)
     """
+    if record.y.ndim == 3 and not np.any(record.y[..., 1] > 0):
+        raise UserError("no place of these rows counts (a weight above 0): there is nothing to be right")
     return float(np.mean(right_tokens(record)[record.y[..., 1] > 0]))
 
 
@@ -41,6 +43,9 @@ def exact_rows(record: Record) -> np.ndarray:
     >>> exact_rows(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
     [True]
     """
+    if record.y.ndim == 3 and not np.all(np.any(record.y[..., 1] > 0, axis=1)):
+        row = int(np.argmin(np.any(record.y[..., 1] > 0, axis=1)))
+        raise UserError(f"row {row} has no place that counts (a weight above 0): it has no answer to be right")
     return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)
 
 
@@ -53,6 +58,11 @@ def right_tokens(record: Record) -> np.ndarray:
     >>> right_tokens(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
     [[True, False]]
     """
+    if record.y.ndim != 3 or record.y.shape[-1] != 2 or record.y_hat.shape[:2] != record.y.shape[:2]:
+        shapes = f"y {record.y.shape} and y_hat {record.y_hat.shape}"
+        raise UserError(
+            f"scores of tokens want y (rows, T, 2), ids and weights, and logits (rows, T, ids); got {shapes}"
+        )
     finite = np.isfinite(record.y_hat).all(axis=-1)
     if not finite.all() and record.x.shape == finite.shape:  # a decoder that was asked in a compiled program
         need_known(record.x, record.y_hat.shape[-1])

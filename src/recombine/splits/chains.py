@@ -31,6 +31,12 @@ def has_withheld(combinations: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     >>> has_withheld(np.array([[0, 5, 0, 1], [0, 5, 1, 0], [0, 5, 0, -1]]), np.array([[0, 1], [0, 0]]) > 0).tolist()
     [True, False, False]
     """
+    if not isinstance(combinations, np.ndarray) or combinations.ndim != 2 or combinations.shape[1] < 3:
+        raise UserError(f"combinations of chains are rows (t, x, f1, .., fK), got shape {np.shape(combinations)}")
+    if not isinstance(pairs, np.ndarray) or pairs.dtype != bool or pairs.shape != 2 * pairs.shape[:1]:
+        raise UserError(f"pairs are an array of booleans (functions, functions), got shape {np.shape(pairs)}")
+    if combinations[:, 2:].max() >= len(pairs):
+        raise UserError(f"pairs are of {len(pairs)} functions, and a row has function {combinations[:, 2:].max()}")
     first, second = combinations[:, 2:-1], combinations[:, 3:]
     return np.any(pairs[first, second] & (second != ABSENT), axis=1)
 
@@ -42,6 +48,8 @@ def withholding(combinations: np.ndarray, pairs: np.ndarray, held_out: float, rn
     >>> withholding(z, np.array([[0, 1], [0, 0]]) > 0, 0.0, np.random.default_rng(0)).train.tolist()
     [True, False, True]
     """
+    if not isinstance(rng, np.random.Generator):
+        raise UserError(f"rng is a NumPy generator, such as rc.rng(0, 'rows'); got {rng!r}")
     if not 0 <= held_out < 1:
         raise UserError(f"the share of rows that is held out must be at least 0 and below 1, got {held_out}")
     single = rng.uniform(size=len(combinations)) < held_out

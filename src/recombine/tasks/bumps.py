@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import ABSENT, Task, at_least_one
+from recombine.core import ABSENT, Task, UserError, at_least_one
+from recombine.device import MOST_COMBINATIONS
 from recombine.encodings.position import width
 
 
@@ -28,6 +29,8 @@ def bumps(size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float =
     An absent part leaves its axis constant, so that (x, ABSENT) is a vertical stripe.
     """
     at_least_one(size=size)
+    if size**2 > MOST_COMBINATIONS:
+        raise UserError(f"a grid of {size} x {size} cells has more than {MOST_COMBINATIONS:,}")
     width(encode, jnp.int32)  # refuses what is no encoding
     if not isinstance(sigma, Real) or not sigma > 0:
         raise ValueError(f"sigma, the width of a bump, must be a number above 0, got {sigma!r}")

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Task, UserError
+from recombine.device import MOST_COMBINATIONS
 from recombine.encodings.tasks import generator, seed_of
 from recombine.tasks.tokens import EOS, SEP, Vocabulary, closed_up, example
 
@@ -246,6 +247,8 @@ def asking(forms: Sequence[str], items: Sequence[int], depths: Sequence[int], ki
     """The combinations of some forms, items and depths, with names of one kind."""
     if unknown := [form for form in forms if form not in FORMS]:
         raise UserError(f"no form is called {unknown[0]!r}; there are {', '.join(FORMS)}")
+    if len(forms) * len(items) * len(depths) > MOST_COMBINATIONS:
+        raise UserError(f"{len(items)} items in {len(forms)} forms are more than {MOST_COMBINATIONS:,} rows")
     return np.array(list(product([kind], depths, items, [FORMS.index(form) for form in forms])), np.int32)
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import ABSENT, Task, UserError
+from recombine.device import MOST_COMBINATIONS
 from recombine.encodings.tasks import generator, seed_of
 from recombine.tasks.tokens import EOS, FIRST, SEP, Vocabulary, example
 
@@ -90,6 +91,11 @@ def chains(
         raise UserError(
             f"a family of chains has two symbols, a function, a step and a world, got {symbols}, {functions},"
             f" {longest} and {worlds}"
+        )
+    if longest > 64 or worlds * symbols * sum(functions**k for k in range(1, longest + 1)) > MOST_COMBINATIONS:
+        raise UserError(
+            f"chains of up to {longest} of {functions} functions, {symbols} symbols and {worlds} worlds make more than"
+            f" {MOST_COMBINATIONS:,} rows"
         )
     sample = Chains(symbols, functions, longest, worlds, steps, seed_of(key))
     each = np.concatenate([_of_length(k, symbols, functions, longest) for k in range(1, longest + 1)])

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import Task, UserError
+from recombine.device import MOST_COMBINATIONS
 from recombine.encodings.tasks import generator, seed_of
 from recombine.tasks.tokens import EOS, SEP, Vocabulary, example, padded, scored
 
@@ -168,5 +169,7 @@ def houses(sizes: Sequence[tuple[int, int]], items: int, *, key: jax.Array) -> T
     wrong = [size for size in sizes if not all(2 <= number <= LARGEST for number in size)]
     if wrong or not sizes or len(set(sizes)) < len(sizes) or items < 1:
         raise UserError(f"puzzles have 2 to {LARGEST} houses and attributes, each size once; got {tuple(sizes)}")
+    if len(sizes) * items > MOST_COMBINATIONS:
+        raise UserError(f"{items} puzzles of each of {len(sizes)} sizes are more than {MOST_COMBINATIONS:,}")
     rows = [(*size, item) for size in sizes for item in range(items)]
     return Task("houses", np.array(rows, np.int32), Puzzles(tuple(sizes), items, seed_of(key)))

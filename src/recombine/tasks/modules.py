@@ -7,12 +7,14 @@ as many numbers u, uniform on [0, 1), so that a single draw can serve a whole ex
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.core import at_least_one
+from recombine.core import UserError, at_least_one
+from recombine.device import MOST_COMBINATIONS
 
 Law = Callable[[jax.Array, jax.Array], jax.Array]
 
@@ -22,6 +24,10 @@ def masks(modules: int, max_active: int) -> np.ndarray:
     at_least_one(modules=modules, max_active=max_active)
     if max_active > modules:
         raise ValueError(f"between 1 and {modules} of {modules} modules can be active, got {max_active}")
+    if modules > 10_000 or sum(comb(modules, k) for k in range(1, max_active + 1)) > MOST_COMBINATIONS:
+        raise UserError(
+            f"the masks of up to {max_active} of {modules} modules are more than {MOST_COMBINATIONS:,}: lower either"
+        )
     active, found = np.empty((1, 0), np.int8), []
     for _ in range(max_active):
         active = _longer(active, modules)

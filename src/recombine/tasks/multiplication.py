@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import ABSENT, Task, UserError
+from recombine.device import MOST_COMBINATIONS
 from recombine.tasks.tokens import EOS, FIRST, SEP, Vocabulary, closed_up, example
 
 VOCABULARY = Vocabulary((*map(str, range(10)), "x", ":", ","))
@@ -99,6 +100,8 @@ def multiplication(combinations: np.ndarray, sizes: tuple[int, int], *, steps: b
 
 def every(sizes: tuple[int, int]) -> np.ndarray:
     """All pairs of numbers from 1 on with at most so many digits: (10^A - 1)(10^B - 1) of them."""
+    if min(sizes) < 1 or sum(sizes) > 64 or 10 ** sum(sizes) > MOST_COMBINATIONS:
+        raise UserError(f"all pairs of numbers of {sizes} digits: from 1 on, and not over {MOST_COMBINATIONS:,} rows")
     a, b = (np.arange(1, 10**size) for size in sizes)
     return written(np.repeat(a, len(b)), np.tile(b, len(a)), sizes)
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.core import ABSENT, Task, UserError
+from recombine.device import MOST_COMBINATIONS
 from recombine.tasks.tokens import EOS, FIRST, SEP, Vocabulary, closed_up, example
 
 LARGEST = 5
@@ -107,6 +108,12 @@ def largest_sum(combinations: np.ndarray) -> int:
 
 def every(longest: int, *, shortest: int = 1) -> np.ndarray:
     """All combinations of `shortest` to `longest` inputs: 11^n of each length n."""
+    if not 1 <= shortest <= longest:
+        raise UserError(
+            f"rows have from 1 input on, the longest as many as the shortest or more: {shortest}, {longest}"
+        )
+    if longest > 64 or sum(VALUES**n for n in range(shortest, longest + 1)) > MOST_COMBINATIONS:
+        raise UserError(f"all rows of up to {longest} inputs are more than {MOST_COMBINATIONS:,}: draw `some` of them")
     blocks = []
     for length in range(shortest, longest + 1):
         rows = np.array(list(product(range(VALUES), repeat=length)), np.int8)

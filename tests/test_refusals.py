@@ -1,0 +1,86 @@
+"""Sizes that no memory holds, and rows, places and pairs of a wrong kind, are answered by one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine.interventions.patch import patched
+from recombine.measures.tokens import exact_match, token_accuracy
+from recombine.models.decoder import TokenDecoder
+from recombine.recording.generation import generate
+from recombine.splits.chains import withholding
+from recombine.tasks import bumps, calls, houses, modules, multiplication, subsequence
+from recombine.tasks.chains import chains
+
+ANY: Any = SimpleNamespace(patched=patched, withholding=withholding)
+"""For calls that are wrong on purpose."""
+TASK = chains(symbols=4, functions=3, longest=2, key=rc.key(0, "worlds"))
+Z = TASK.combinations
+PAIRS = np.arange(9).reshape(3, 3) == 1
+RNG = np.random.default_rng(0)
+NOWHERE = rc.Record(np.zeros((1, 1)), np.zeros((1, 3)), np.zeros((1, 3, 2)), np.zeros((1, 3, 5)))
+ONE = TokenDecoder(10, width=8, depth=1, heads=2, key=rc.key(0, "weights"))
+MANY = jax.tree.map(lambda a: a[None], ONE)
+ROW, HERE = jnp.arange(4), jnp.ones(4, bool)
+MISSING = rc.Record(np.zeros((1, 1)), np.full((1, 3), -1), np.ones((1, 3, 2)), np.zeros((1, 3, 2)))
+
+SENTENCES: dict[str, Callable[[], Any]] = {
+    # sizes
+    "up to 6 of 50 functions, 50 symbols and 1 worlds make more than 20,000,000 rows": lambda: chains(
+        symbols=50, functions=50, longest=6, key=rc.key(0, "worlds")
+    ),
+    "chains of up to 1000000000 of": lambda: chains(longest=10**9, key=rc.key(0, "worlds")),
+    "draw `some` of them": lambda: subsequence.every(9),
+    "from 1 input on": lambda: subsequence.every(0),
+    "all pairs of numbers of .* digits: from 1 on, and not over 20,000,000 rows": lambda: multiplication.every((5, 5)),
+    "numbers of .0, 2. digits": lambda: multiplication.every((0, 2)),
+    "masks of up to 9 of 60 modules are more than": lambda: modules.masks(60, 9),
+    "a grid of 100000 x 100000 cells": lambda: bumps.bumps(10**5, rc.one_hot(4)),
+    "items in 1 forms are more than": lambda: calls.asking(("full",), range(10**8), (1,)),
+    "puzzles of each of 1 sizes are more than": lambda: houses.houses([(3, 3)], 10**8, key=rc.key(0, "houses")),
+    # scores
+    "row 0 has no place that counts": lambda: exact_match(NOWHERE),
+    "there is nothing to be right": lambda: token_accuracy(NOWHERE),
+    "ids and weights, and logits .* got y .2, 3. and y_hat .2, 3.": lambda: exact_match(
+        rc.Record(np.zeros((2, 1)), np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3)))
+    ),
+    # patching and generation
+    "a population of decoders": lambda: patched(MANY, ROW, ROW, before=0, places=HERE),
+    r"only a network with rest\(h, x, first\)": lambda: patched(lambda x: (x, {}), ROW, ROW, before=0, places=HERE),
+    "a boolean per token, .* got int32 and 0": lambda: patched(ONE, ROW, ROW, before=0, places=ROW),
+    "got bool and 0.5": lambda: ANY.patched(ONE, ROW, ROW, before=0.5, places=HERE),
+    "of a world that is not there": lambda: generate(MANY, MISSING, end=1),
+    # pairs that are withheld
+    "pairs are of 2 functions, and a row has function 2": lambda: withholding(Z, PAIRS[:2, :2], 0.2, RNG),
+    r"pairs are an array of booleans .* got shape \(3,\)": lambda: withholding(Z, PAIRS[0], 0.2, RNG),
+    r"rows \(t, x, f1, .., fK\), got shape \(48,\)": lambda: withholding(Z[:, 0], PAIRS, 0.2, RNG),
+    "rng is a NumPy generator": lambda: ANY.withholding(Z, PAIRS, 0.2, 0),
+}
+
+
+@pytest.mark.parametrize(("says", "call"), SENTENCES.items(), ids=SENTENCES)
+def test_it_is_refused_in_one_line(says, call):
+    with pytest.raises(rc.UserError, match=says) as found:
+        call()
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("plot", "did you mean 'plots'"),
+        ("chains", "write `from recombine.tasks.chains import chains`"),
+        ("decoder", "docs/api.md list what it has"),
+    ],
+)
+def test_a_name_that_is_not_at_the_top_is_looked_for_where_users_look(name, says):
+    with pytest.raises(AttributeError, match=says):
+        getattr(rc, name)
