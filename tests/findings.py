@@ -1,6 +1,7 @@
 """Writes the tables of docs/findings.md whose rows name a tier, from the stored verdicts: python tests/findings.py
 
-An experiment has the rows of its gpu tier if today's code made that, else of its laptop tier. Tables list the
+An experiment has the rows of its gpu tier if today's code made that, else of its laptop tier: of the run with the most
+seeds, among those that differ from the tier in their seeds alone. Tables list the
 experiments that they listed before, and then those of the same papers that have results by now.
 """
 
@@ -17,7 +18,7 @@ HERE = Path(__file__).resolve().parents[1]
 PAGE, RESULTS = HERE / "docs" / "findings.md", HERE / "results"
 HEAD = "| question | run | verdict |\n|---|---|---|\n"
 TABLE = re.compile(re.escape(HEAD) + r"((?:\|.*\n)+)")
-RUN = re.compile(r"\| `(\w+/\w+)`, (?:gpu|laptop) \|")
+RUN = re.compile(r"\| `(\w+/\w+)`, (?:gpu|laptop)[^|]* \|")
 
 
 def rebuilt(page: str) -> str:
@@ -35,14 +36,25 @@ def _table(rows: str, known: set[str]) -> str:
 
 def _rows(name: str) -> list[str]:
     experiment = catalogue.find(name)
-    folders = [RESULTS / name / tier for tier in ("gpu", "laptop")]
-    stored = [folder for folder in folders if (folder / "verdicts.json").exists()]
+    stored = [folder for folder in (RESULTS / name / "gpu", most_seeds(name)) if (folder / "verdicts.json").exists()]
     if not stored:
         return []
     folder = next((f for f in stored if code_changes(experiment, f) == []), stored[-1])
-    first = f"| {experiment.question} | `{name}`, {folder.name} |"
+    count = f", {_settings(folder)['seeds']} seeds" if folder.name not in ("gpu", "laptop") else ""
+    first = f"| {experiment.question} | `{name}`, {folder.name.split(',')[0]}{count} |"
     said = [sentence(verdict) for verdict in json.loads((folder / "verdicts.json").read_text())]
     return [f"{first if i == 0 else '|  |  |'} {one} |" for i, one in enumerate(said)]
+
+
+def most_seeds(name: str) -> Path:
+    """The laptop run with the most seeds: of the tier itself, or of `laptop,seed=..`, all else being equal."""
+    runs = [RESULTS / name / "laptop", *sorted((RESULTS / name).glob("laptop,seed=*"))]
+    alike = [run for run in runs if (run / "verdicts.json").exists() and "," not in run.name.partition(",")[2]]
+    return max(alike, key=lambda run: _settings(run)["seeds"], default=runs[0])
+
+
+def _settings(folder: Path) -> dict:
+    return json.loads((folder / "settings.json").read_text())["settings"]
 
 
 def sentence(verdict: dict) -> str:
@@ -82,10 +94,13 @@ def _open(verdict: dict) -> list[str]:
 
 
 def _others(verdict: dict) -> str:
-    """How many groups fail and how many are undecided, after how many hold."""
-    words = list(({part["name"]: part["verdict"] for part in verdict["parts"]} | verdict["groups"]).values())
-    counts = ((words.count("fails"), "fail"), (words.count("undecided"), "undecided"))
-    return "".join(f", {n} {word}{'s' * (word == 'fail' and n == 1)}" for n, word in counts if n)
+    """How many groups fail and how many are undecided, after how many hold; one or two that fail are named."""
+    words = {part["name"]: part["verdict"] for part in verdict["parts"]} | verdict["groups"]
+    fail = [name for name, word in words.items() if word == "fails"]
+    named = f" ({'; '.join(fail)})" if verdict["groups"] and len(fail) <= 2 < len(words) else ""
+    undecided = list(words.values()).count("undecided")
+    said = f", {len(fail)} fail{'s' * (len(fail) == 1)}{named}" if fail else ""
+    return said + (f", {undecided} undecided" if undecided else "")
 
 
 if __name__ == "__main__":

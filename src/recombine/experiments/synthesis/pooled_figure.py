@@ -131,9 +131,8 @@ def _below(verdict: Verdict, table: pd.DataFrame) -> str:
     names = [TITLES[name][0] for name in flat(table)]
     held = list(verdict.groups.values()).count("holds")
     said = f"“Coverage is all there is”: {verdict.verdict}"
-    said += (
-        f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
-        if verdict.groups
-        else ""
-    )
+    if verdict.groups:
+        said += f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
+    if unlike := [name for name, word in verdict.groups.items() if word == "fails"]:
+        said += f", not in {'; '.join(unlike)}"
     return said + (f". It leaves out families flat in coverage: {', '.join(names)}." if names else ".")
