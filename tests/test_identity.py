@@ -87,6 +87,12 @@ CHECK = """if not axes:
         (CHECK.replace("UserError", "StopIteration"), True),
         (CHECK.replace("if not axes:", "if (axes := ()):"), True),
         (CHECK.replace('said = "an axis"', "return 1"), True),
+        (CHECK.replace('said = "an axis"', "for axis in axes: break"), True),
+        (CHECK.replace('said = "an axis"', "yield 1"), True),
+        (CHECK.replace('said = "an axis"', "global said"), True),
+        (CHECK.replace("if not axes:", "if next(axes) > 1:"), True),
+        (CHECK.replace("if not axes:", "if axes.read(5):"), True),
+        ("for axis in axes:\n      " + CHECK.replace("        ", "          "), True),
         (CHECK + "\n    else:\n        axes = ()", True),
         ("if not axes:\n        axes = ()", True),
     ],
@@ -95,19 +101,45 @@ def test_a_check_that_only_refuses_bad_input_makes_no_row(edit, counts, tmp_path
     assert (_hashed(tmp_path, edit) != _hashed(tmp_path, "pass")) is counts
 
 
+TRIED = "try:\n        f()\n    except {kind}:\n        {body}"
+
+
 @pytest.mark.parametrize(
     ("handler", "counts"),
     [
-        ("try:\n        f()\n    except ValueError:\n        raise KeyError from None", False),
-        ("try:\n        f()\n    except KeyError:\n        pass", False),
-        ("try:\n        f()\n    except (KeyError, ValueError):\n        pass", True),
-        ("try:\n        f()\n    except SOME:\n        pass", True),
-        ("try:\n        f()\n    except:\n        pass", True),
+        (TRIED.format(kind="ValueError", body="raise"), False),
+        (TRIED.format(kind="ValueError as e", body="raise KeyError from e"), False),
+        (TRIED.format(kind="ImportError", body="pass"), False),
+        (TRIED.format(kind="jax.errors.JaxRuntimeError", body="pass"), False),
+        (TRIED.format(kind="KeyError", body="pass"), True),
+        (TRIED.format(kind="ValueError", body="if axes: return 1\n        raise"), True),
+        (TRIED.format(kind="(KeyError, ValueError)", body="pass"), True),
+        (TRIED.format(kind="SOME", body="pass"), True),
+        (TRIED.format(kind="", body="pass"), True),
+        (TRIED.format(kind="ValueError", body="raise\n    finally:\n        return 1"), True),
         ("with suppress(Exception):\n        f()", True),
+        ("import contextlib\n    with contextlib.suppress(*SOME):\n        f()", True),
+        ("from contextlib import suppress as ignoring\n    with ignoring(*SOME):\n        f()", True),
+        ("failed = job.exception()", True),
     ],
 )
 def test_checks_count_where_somebody_goes_on_after_a_refusal(handler, counts, tmp_path):
     assert (_hashed(tmp_path, f"{handler}\n    {CHECK}") != _hashed(tmp_path, handler + "\n    pass")) is counts
+
+
+@pytest.mark.parametrize(("kind", "counts"), [("ValueError", True), ("ImportError", False)])
+def test_who_goes_on_and_who_checks_may_stand_in_different_files(kind, counts, tmp_path):
+    far = "def f(axes):\n    {}\n    return axes\n"
+    near = "import beside\n    " + TRIED.format(kind=kind, body="pass").replace("f()", "beside.f(axes)")
+    (tmp_path / "beside.py").write_text(far.format(CHECK))
+    before = _hashed(tmp_path, near)
+    (tmp_path / "beside.py").write_text(far.format(CHECK.replace("an axis", "more")))
+    assert (_hashed(tmp_path, near) != before) is counts
+
+
+def test_a_handler_of_checks_alone_is_read(tmp_path):
+    body = "if axes:\n            raise UserError('no')"
+    assert _hashed(tmp_path, TRIED.format(kind="ImportError", body=body))
 
 
 def _hashed(folder: Path, more: str) -> str:

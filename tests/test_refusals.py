@@ -16,11 +16,11 @@ from recombine.interventions.patch import patched
 from recombine.measures.tokens import exact_match, token_accuracy
 from recombine.models.decoder import TokenDecoder
 from recombine.recording.generation import generate
-from recombine.splits.chains import withholding
+from recombine.splits.chains import has_withheld, withholding
 from recombine.tasks import bumps, calls, houses, modules, multiplication, subsequence
 from recombine.tasks.chains import chains
 
-ANY: Any = SimpleNamespace(patched=patched, withholding=withholding)
+ANY: Any = SimpleNamespace(patched=patched, withholding=withholding, iter=iter, jax=jnp.asarray)
 """For calls that are wrong on purpose."""
 TASK = chains(symbols=4, functions=3, longest=2, key=rc.key(0, "worlds"))
 Z = TASK.combinations
@@ -37,14 +37,13 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     "up to 6 of 50 functions, 50 symbols and 1 worlds make more than 20,000,000 rows": lambda: chains(
         symbols=50, functions=50, longest=6, key=rc.key(0, "worlds")
     ),
-    "chains of up to 1000000000 of": lambda: chains(longest=10**9, key=rc.key(0, "worlds")),
+    "up to 31 functions, got longest=1000000000": lambda: chains(longest=10**9, key=rc.key(0, "worlds")),
     "draw `some` of them": lambda: subsequence.every(9),
-    "from 1 input on": lambda: subsequence.every(0),
-    "all pairs of numbers of .* digits: from 1 on, and not over 20,000,000 rows": lambda: multiplication.every((5, 5)),
-    "numbers of .0, 2. digits": lambda: multiplication.every((0, 2)),
+    "at least 1 input, and shortest is at most longest; got 1 and 0": lambda: subsequence.every(0),
+    "digits are more than 20,000,000 rows: draw `some`": lambda: multiplication.every((5, 5)),
     "masks of up to 9 of 60 modules are more than": lambda: modules.masks(60, 9),
     "a grid of 100000 x 100000 cells": lambda: bumps.bumps(10**5, rc.one_hot(4)),
-    "items in 1 forms are more than": lambda: calls.asking(("full",), range(10**8), (1,)),
+    "items in 1 forms at 1 depths are more than": lambda: calls.asking(("full",), range(10**8), (1,)),
     "puzzles of each of 1 sizes are more than": lambda: houses.houses([(3, 3)], 10**8, key=rc.key(0, "houses")),
     # scores
     "row 0 has no place that counts": lambda: exact_match(NOWHERE),
@@ -55,13 +54,15 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     # patching and generation
     "a population of decoders": lambda: patched(MANY, ROW, ROW, before=0, places=HERE),
     r"only a network with rest\(h, x, first\)": lambda: patched(lambda x: (x, {}), ROW, ROW, before=0, places=HERE),
-    "a boolean per token, .* got int32 and 0": lambda: patched(ONE, ROW, ROW, before=0, places=ROW),
-    "got bool and 0.5": lambda: ANY.patched(ONE, ROW, ROW, before=0.5, places=HERE),
-    "of a world that is not there": lambda: generate(MANY, MISSING, end=1),
+    "a boolean per token, .* of int32 and 0": lambda: patched(ONE, ROW, ROW, before=0, places=ROW),
+    "of bool and 0.5": lambda: ANY.patched(ONE, ROW, ROW, before=0.5, places=HERE),
+    "so it is of a world that is not there: nothing can be written": lambda: generate(MANY, MISSING, end=1),
     # pairs that are withheld
     "pairs are of 2 functions, and a row has function 2": lambda: withholding(Z, PAIRS[:2, :2], 0.2, RNG),
-    r"pairs are an array of booleans .* got shape \(3,\)": lambda: withholding(Z, PAIRS[0], 0.2, RNG),
-    r"rows \(t, x, f1, .., fK\), got shape \(48,\)": lambda: withholding(Z[:, 0], PAIRS, 0.2, RNG),
+    r"pairs are an array of booleans .* got a ndarray of bool\(3,\)": lambda: withholding(Z, PAIRS[0], 0.2, RNG),
+    r"got a list of bool\(3, 3\)": lambda: ANY.withholding(Z, PAIRS.tolist(), 0.2, RNG),
+    r"got a ndarray of int64\(3, 3\)": lambda: withholding(Z, PAIRS.astype(int), 0.2, RNG),
+    r"rows \(t, x, f1, .., fK\), got a ndarray of int16\(48,\)": lambda: withholding(Z[:, 0], PAIRS, 0.2, RNG),
     "rng is a NumPy generator": lambda: ANY.withholding(Z, PAIRS, 0.2, 0),
 }
 
@@ -84,3 +85,10 @@ def test_it_is_refused_in_one_line(says, call):
 def test_a_name_that_is_not_at_the_top_is_looked_for_where_users_look(name, says):
     with pytest.raises(AttributeError, match=says):
         getattr(rc, name)
+
+
+def test_what_was_legitimate_is_not_refused():
+    assert ANY.patched(ONE, ROW, ROW, before=np.int64(0), places=np.ones(4, bool)).shape == (4, 10)
+    assert len(calls.asking(("full",), ANY.iter(range(3)), (1,))) == 3
+    assert not has_withheld(Z[:0], PAIRS).any()
+    assert has_withheld(ANY.jax(Z), ANY.jax(PAIRS)).tolist() == has_withheld(Z, PAIRS).tolist()

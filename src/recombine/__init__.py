@@ -61,7 +61,7 @@ def _hint(name: str) -> str:
     defined = re.compile(rf"^(?:def|class) {re.escape(name)}\b|^{re.escape(name)} = ", re.MULTILINE)
     for file in sorted(_STUB.parent.rglob("*.py")):
         home = ".".join(file.relative_to(_STUB.parent.parent).with_suffix("").parts)
-        if _INSIDE.isdisjoint(file.parts) and defined.search(file.read_text(encoding="utf-8")):
+        if file.relative_to(_STUB.parent).parts[0] not in _INSIDE and defined.search(file.read_text(encoding="utf-8")):
             return f" at the top: write `from {home} import {name}`"
     near = get_close_matches(name, __all__, n=1, cutoff=0.75)
     return f": did you mean {near[0]!r}?" if near else "; dir(recombine) and docs/api.md list what it has"

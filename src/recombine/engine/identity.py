@@ -2,8 +2,8 @@
 
 Followed are names, through imports and through `rc.NAME`, from the functions that make rows. Claims and figures are not
 among these, so that an edit of a claim leaves every row as it is. Comments, docstrings and layout do not count, nor do
-checks that only refuse bad input: a row that was made passed them all. Where the code may go on after a refusal, they
-do. The hash is the same under every Python version.
+checks that only refuse bad input, unless the code may go on after a refusal (`engine/sources.py`). The hash is the same
+under every Python version.
 """
 
 from __future__ import annotations
@@ -76,9 +76,14 @@ def _stamp(beside: Path) -> int:
 def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[str, str], ...]:
     del stamp
     reached = _closure(path, roots, checks=False)
-    if any(goes_on(statement) for source, chosen in reached for statement in chosen):
+    if any(_may_catch(source) or any(map(goes_on, chosen)) for source, chosen in reached):
         reached = _closure(path, roots, checks=True)
     return tuple(sorted((source.name, _digest(chosen)) for source, chosen in reached))
+
+
+def _may_catch(source: Source) -> bool:
+    """Whether a module imports what catches exceptions, under whatever name."""
+    return any(place == ("contextlib", "suppress") for places in source.imports.values() for place in places)
 
 
 def _closure(path: Path, roots: tuple[str, ...], *, checks: bool) -> list[tuple[Source, list[ast.stmt]]]:

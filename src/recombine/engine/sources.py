@@ -1,14 +1,14 @@
 """Reads a file of code as what its names are made of, for the hash of what made a row.
 
 A check is an `if` that only refuses bad input: it ends in a raised UserError or ValueError, has no other branch, binds
-no name by `:=`, and leaves its function in no other way. It makes no row, unless somebody catches
-what it raises and goes on. That its condition has no effect of its own is taken for granted.
+no name by `:=`, and leaves its function in no other way. It makes no row, unless somebody catches what it raises and
+goes on, or its condition has an effect. Conditions that draw, read or pop count; one that uses up an iterator is not
+seen.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,8 +17,11 @@ STAR = "*"
 """All names of a module."""
 _SKIPPED = {"ctx", "kind", "type_comment", "lineno"}
 _REFUSALS = ("UserError", "ValueError")
-_CATCHING = (*_REFUSALS, "Exception", "BaseException")
-_LEAVES = (ast.NamedExpr, ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
+_UNRELATED = ("ImportError", "ModuleNotFoundError", "OSError", "FileNotFoundError", "JaxRuntimeError")
+_CATCHING = ("suppress", "__exit__", "__aexit__", "exception", "return_exceptions", "Thread")
+_WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
+_BINDS = (ast.NamedExpr, ast.Global, ast.Nonlocal)
+_EFFECTS = ("next", "pop", "read", "readline", "send", "acquire", "random", "integers", "uniform", "normal", "choice")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,37 +81,41 @@ class _WithoutChecks(ast.NodeTransformer):
 
 def _only_refuses(node: ast.If) -> bool:
     last = node.body[-1]
-    call = last.exc if isinstance(last, ast.Raise) else None
-    refuses = isinstance(call, ast.Call) and _last_word(call.func) in _REFUSALS
+    refusal = _word(last.exc.func) if isinstance(last, ast.Raise) and isinstance(last.exc, ast.Call) else ""
     parts = [part for one in (node.test, *node.body) for part in ast.walk(one)]
-    return refuses and not node.orelse and not any(isinstance(part, _LEAVES) for part in parts)
+    effects = any(isinstance(part, ast.Call) and _word(part.func) in _EFFECTS for part in ast.walk(node.test))
+    binds = any(isinstance(part, _BINDS) for part in parts)
+    return refusal in _REFUSALS and not (node.orelse or effects or binds or _leaves(node.body))
 
 
 def goes_on(statement: ast.AST) -> bool:
-    """Whether some part of a statement may catch what a check raises, and go on.
+    """Whether some part of a statement may catch what a check raises, or what its condition does, and go on.
 
     >>> text = "try:\\n    f()\\nexcept ValueError:\\n    "
     >>> goes_on(ast.parse(text + "pass")), goes_on(ast.parse(text + "raise"))
     (True, False)
     """
-    for node in ast.walk(statement):
-        if isinstance(node, ast.ExceptHandler) and not isinstance(node.body[-1], ast.Raise) and _catches(node.type):
-            return True
-        if isinstance(node, ast.Call) and _last_word(node.func) == "suppress" and any(map(_catches, node.args)):
-            return True
-    return False
+    return any(map(_catches, ast.walk(statement)))
 
 
-def _catches(kind: ast.expr | None) -> bool:
-    """Whether an `except` is bare, names a refusal or what it descends from, or a name that could be any of them."""
-    if isinstance(kind, ast.Tuple):
-        return any(map(_catches, kind.elts))
-    unknown = isinstance(kind, ast.Name) and not hasattr(builtins, kind.id)
-    return kind is None or unknown or _last_word(kind) in _CATCHING
+def _catches(node: ast.AST) -> bool:
+    if isinstance(node, ast.ExceptHandler):
+        raises = bool(node.body) and isinstance(node.body[-1], ast.Raise) and not _leaves(node.body)
+        return not raises and (node.type is None or _word(node.type) not in _UNRELATED)
+    if isinstance(node, ast.Try | ast.TryStar):
+        return _leaves(node.finalbody)
+    return _word(node) in _CATCHING
 
 
-def _last_word(node: ast.expr) -> str:
-    return getattr(node, "attr", getattr(node, "id", ""))
+def _leaves(body: list[ast.stmt]) -> bool:
+    return any(isinstance(part, _WAYS_OUT) for statement in body for part in ast.walk(statement))
+
+
+def _word(node: ast.AST) -> str:
+    """The last word of what a node names, or "" if it names nothing."""
+    return next(
+        (word for key in ("attr", "id", "arg", "name") if isinstance(word := getattr(node, key, None), str)), ""
+    )
 
 
 def _idle(statement: ast.stmt) -> bool:

@@ -21,9 +21,11 @@ def patched(model: Any, x: jax.Array, donor: jax.Array, *, before: int, places: 
     """
     if not callable(getattr(model, "rest", None)):
         raise UserError("only a network with rest(h, x, first) can be patched, such as a TokenDecoder")
-    if jnp.asarray(places).dtype != bool or not isinstance(before, int):
-        kinds = f"{jnp.asarray(places).dtype} and {before!r}"
-        raise UserError(f"places are a boolean per token, and `before` is the number of a layer; got {kinds}")
+    if isinstance(places, list) or jnp.asarray(places).dtype != bool or jnp.asarray(before).dtype.kind != "i":
+        kinds = f"a {type(places).__name__} of {jnp.asarray(places).dtype} and {before!r}"
+        raise UserError(
+            f"places are an array with a boolean per token, and `before` is the number of a layer; got {kinds}"
+        )
     if not x.shape == donor.shape == jnp.shape(places):
         shapes = f"{x.shape}, {donor.shape} and {jnp.shape(places)}"
         raise UserError(f"a row, its donor and the places are of one shape, a boolean per token; got {shapes}")

@@ -21,7 +21,7 @@ def token_accuracy(record: Record) -> float:
     >>> token_accuracy(record), exact_match(record)
     (0.5, 0.0)
     """
-    if record.y.ndim == 3 and not np.any(record.y[..., 1] > 0):
+    if record.y.shape[2:] == (2,) and len(record) and not np.any(record.y[..., 1] > 0):
         raise UserError("no place of these rows counts (a weight above 0): there is nothing to be right")
     return float(np.mean(right_tokens(record)[record.y[..., 1] > 0]))
 
@@ -43,7 +43,7 @@ def exact_rows(record: Record) -> np.ndarray:
     >>> exact_rows(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
     [True]
     """
-    if record.y.ndim == 3 and not np.all(np.any(record.y[..., 1] > 0, axis=1)):
+    if record.y.shape[2:] == (2,) and not np.all(np.any(record.y[..., 1] > 0, axis=1)):
         row = int(np.argmin(np.any(record.y[..., 1] > 0, axis=1)))
         raise UserError(f"row {row} has no place that counts (a weight above 0): it has no answer to be right")
     return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)

@@ -124,7 +124,7 @@ class TokenDecoder(Network):
         An unknown id is refused; in a compiled program, which cannot refuse, it gives NaN.
         """
         if self.embed.ndim != 2:
-            raise UserError("this is a population of decoders, which answers by `records`: take one, run[i].model")
+            raise UserError("this is a population of decoders: ask it by `records`, or take one network, run[i].model")
         if not isinstance(x, jax.core.Tracer):
             need_known(np.asarray(x), len(self.embed))
         known = jnp.where(x < 0, len(self.embed), x).astype(jnp.int32)  # a negative index would count from the end

@@ -31,14 +31,19 @@ def has_withheld(combinations: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     >>> has_withheld(np.array([[0, 5, 0, 1], [0, 5, 1, 0], [0, 5, 0, -1]]), np.array([[0, 1], [0, 0]]) > 0).tolist()
     [True, False, False]
     """
-    if not isinstance(combinations, np.ndarray) or combinations.ndim != 2 or combinations.shape[1] < 3:
-        raise UserError(f"combinations of chains are rows (t, x, f1, .., fK), got shape {np.shape(combinations)}")
-    if not isinstance(pairs, np.ndarray) or pairs.dtype != bool or pairs.shape != 2 * pairs.shape[:1]:
-        raise UserError(f"pairs are an array of booleans (functions, functions), got shape {np.shape(pairs)}")
-    if combinations[:, 2:].max() >= len(pairs):
+    if isinstance(combinations, list) or np.ndim(combinations) != 2 or np.shape(combinations)[1] < 3:
+        raise UserError(f"combinations of chains are an array of rows (t, x, f1, .., fK), got {_said(combinations)}")
+    if isinstance(pairs, list) or np.shape(pairs) != 2 * np.shape(pairs)[:1] or np.asarray(pairs).dtype != bool:
+        raise UserError(f"pairs are an array of booleans (functions, functions), got {_said(pairs)}")
+    if np.any(combinations[:, 2:] >= len(pairs)):
         raise UserError(f"pairs are of {len(pairs)} functions, and a row has function {combinations[:, 2:].max()}")
     first, second = combinations[:, 2:-1], combinations[:, 3:]
     return np.any(pairs[first, second] & (second != ABSENT), axis=1)
+
+
+def _said(values: np.ndarray) -> str:
+    """What was given, in a few words."""
+    return f"a {type(values).__name__} of {np.asarray(values).dtype}{np.shape(values)}"
 
 
 def withholding(combinations: np.ndarray, pairs: np.ndarray, held_out: float, rng: np.random.Generator) -> Split:

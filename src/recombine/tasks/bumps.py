@@ -30,7 +30,7 @@ def bumps(size: int, encode: Callable[[jax.Array], jax.Array], *, sigma: float =
     """
     at_least_one(size=size)
     if size**2 > MOST_COMBINATIONS:
-        raise UserError(f"a grid of {size} x {size} cells has more than {MOST_COMBINATIONS:,}")
+        raise UserError(f"a grid of {size} x {size} cells makes more than {MOST_COMBINATIONS:,} rows")
     width(encode, jnp.int32)  # refuses what is no encoding
     if not isinstance(sigma, Real) or not sigma > 0:
         raise ValueError(f"sigma, the width of a bump, must be a number above 0, got {sigma!r}")

@@ -247,8 +247,9 @@ def asking(forms: Sequence[str], items: Sequence[int], depths: Sequence[int], ki
     """The combinations of some forms, items and depths, with names of one kind."""
     if unknown := [form for form in forms if form not in FORMS]:
         raise UserError(f"no form is called {unknown[0]!r}; there are {', '.join(FORMS)}")
-    if len(forms) * len(items) * len(depths) > MOST_COMBINATIONS:
-        raise UserError(f"{len(items)} items in {len(forms)} forms are more than {MOST_COMBINATIONS:,} rows")
+    if hasattr(items, "__len__") and len(forms) * len(items) * len(depths) > MOST_COMBINATIONS:
+        told = f"{len(items)} items in {len(forms)} forms at {len(depths)} depths"
+        raise UserError(f"{told} are more than {MOST_COMBINATIONS:,} rows")
     return np.array(list(product([kind], depths, items, [FORMS.index(form) for form in forms])), np.int32)
 
 

@@ -92,7 +92,9 @@ def chains(
             f"a family of chains has two symbols, a function, a step and a world, got {symbols}, {functions},"
             f" {longest} and {worlds}"
         )
-    if longest > 64 or worlds * symbols * sum(functions**k for k in range(1, longest + 1)) > MOST_COMBINATIONS:
+    if longest > 31:  # a grid over all chains has an axis for each function, of which NumPy has 32
+        raise UserError(f"chains have up to 31 functions, got longest={longest}")
+    if worlds * symbols * sum(functions**k for k in range(1, longest + 1)) > MOST_COMBINATIONS:
         raise UserError(
             f"chains of up to {longest} of {functions} functions, {symbols} symbols and {worlds} worlds make more than"
             f" {MOST_COMBINATIONS:,} rows"

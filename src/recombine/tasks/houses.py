@@ -170,6 +170,6 @@ def houses(sizes: Sequence[tuple[int, int]], items: int, *, key: jax.Array) -> T
     if wrong or not sizes or len(set(sizes)) < len(sizes) or items < 1:
         raise UserError(f"puzzles have 2 to {LARGEST} houses and attributes, each size once; got {tuple(sizes)}")
     if len(sizes) * items > MOST_COMBINATIONS:
-        raise UserError(f"{items} puzzles of each of {len(sizes)} sizes are more than {MOST_COMBINATIONS:,}")
+        raise UserError(f"{items} puzzles of each of {len(sizes)} sizes are more than {MOST_COMBINATIONS:,} rows")
     rows = [(*size, item) for size in sizes for item in range(items)]
     return Task("houses", np.array(rows, np.int32), Puzzles(tuple(sizes), items, seed_of(key)))

@@ -109,9 +109,7 @@ def largest_sum(combinations: np.ndarray) -> int:
 def every(longest: int, *, shortest: int = 1) -> np.ndarray:
     """All combinations of `shortest` to `longest` inputs: 11^n of each length n."""
     if not 1 <= shortest <= longest:
-        raise UserError(
-            f"rows have from 1 input on, the longest as many as the shortest or more: {shortest}, {longest}"
-        )
+        raise UserError(f"rows have at least 1 input, and shortest is at most longest; got {shortest} and {longest}")
     if longest > 64 or sum(VALUES**n for n in range(shortest, longest + 1)) > MOST_COMBINATIONS:
         raise UserError(f"all rows of up to {longest} inputs are more than {MOST_COMBINATIONS:,}: draw `some` of them")
     blocks = []
