@@ -16,11 +16,20 @@ from recombine.interventions.patch import patched
 from recombine.measures.tokens import exact_match, token_accuracy
 from recombine.models.decoder import TokenDecoder
 from recombine.recording.generation import generate
-from recombine.splits.chains import has_withheld, withholding
-from recombine.tasks import bumps, calls, houses, modules, multiplication, subsequence
+from recombine.splits.chains import groups, has_withheld, withheld_pairs, withholding
+from recombine.tasks import bumps, calls, houses, modules, multiplication, scan, subsequence
 from recombine.tasks.chains import chains
 
-ANY: Any = SimpleNamespace(patched=patched, withholding=withholding, iter=iter, jax=jnp.asarray)
+ANY: Any = SimpleNamespace(
+    patched=patched,
+    withholding=withholding,
+    withheld_pairs=withheld_pairs,
+    generate=generate,
+    exact_match=exact_match,
+    decoder=TokenDecoder,
+    iter=iter,
+    jax=jnp.asarray,
+)
 """For calls that are wrong on purpose."""
 TASK = chains(symbols=4, functions=3, longest=2, key=rc.key(0, "worlds"))
 Z = TASK.combinations
@@ -31,6 +40,12 @@ ONE = TokenDecoder(10, width=8, depth=1, heads=2, key=rc.key(0, "weights"))
 MANY = jax.tree.map(lambda a: a[None], ONE)
 ROW, HERE = jnp.arange(4), jnp.ones(4, bool)
 MISSING = rc.Record(np.zeros((1, 1)), np.full((1, 3), -1), np.ones((1, 3, 2)), np.zeros((1, 3, 2)))
+BEYOND = rc.Record(np.zeros((1, 1)), np.zeros((1, 3)), np.array([[[9, 1], [1, 1], [0, 0]]]), np.zeros((1, 3, 5)))
+
+
+def template(shown: Any) -> scan.Sides:
+    return scan.template(scan.combinations(), "around right", shown)
+
 
 SENTENCES: dict[str, Callable[[], Any]] = {
     # sizes
@@ -63,6 +78,27 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     r"got a list of bool\(3, 3\)": lambda: ANY.withholding(Z, PAIRS.tolist(), 0.2, RNG),
     r"got a ndarray of int64\(3, 3\)": lambda: withholding(Z, PAIRS.astype(int), 0.2, RNG),
     r"rows \(t, x, f1, .., fK\), got a ndarray of int16\(48,\)": lambda: withholding(Z[:, 0], PAIRS, 0.2, RNG),
+    "not those that the split withholds: 16 trained rows have one": lambda: groups(
+        withholding(Z, PAIRS, 0.0, RNG), PAIRS.T | np.eye(3, dtype=bool)
+    ),
+    "drawn by rc.rng": lambda: ANY.withheld_pairs(4, 0.25, 0),
+    "lies between 0 and 1, got nan": lambda: withheld_pairs(4, float("nan"), RNG),
+    "at most 32767 symbols": lambda: chains(symbols=40_000, functions=2, longest=1, key=rc.key(0, "worlds")),
+    "at most half of the 1331 rows": lambda: subsequence.some(3, 700, RNG),
+    # verbs of a template of SCAN
+    "as a tuple, .'look',.": lambda: template("look"),
+    "verbs are turn, .*; got shown=.'lok',.": lambda: template(("lok",)),
+    "write asked=.'walk', 'run', 'jump'.": lambda: template(("look",)),
+    # decoders
+    "such as len.vocabulary.; got Vocabulary": lambda: ANY.decoder(TASK.sample.vocabulary, key=rc.key(0, "w")),  # pyrefly: ignore
+    "heads and inner are at least 1": lambda: TokenDecoder(5, heads=0, key=rc.key(0, "w")),
+    "one row of ids at a time": lambda: patched(ONE, ROW[None], ROW[None], before=0, places=HERE[None]),
+    "an array with a boolean per token.*a list of bool": lambda: ANY.patched(
+        ONE, ROW, ROW, before=0, places=[True] * 4
+    ),
+    "read one recombine.Record, got a list": lambda: ANY.exact_match([NOWHERE]),
+    "prompts are one recombine.Record.*got a list": lambda: ANY.generate(MANY, [NOWHERE], end=1),
+    "an answer has token 9; the network knows 0 to 4": lambda: exact_match(BEYOND),
     "rng is a NumPy generator": lambda: ANY.withholding(Z, PAIRS, 0.2, 0),
 }
 

@@ -55,6 +55,8 @@ def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) 
         _require_finite(name, values)
     if targets.dtype.kind in "SUO" or outputs.dtype.kind in "SUO":
         return _of_words(targets, outputs)
+    if _are_tokens(targets, outputs):
+        targets, outputs = _answered_places(targets, outputs)
     if _is_whole(targets) and outputs.ndim > 1 and outputs.shape[:-1] == targets.shape and outputs.shape[-1] > 1:
         return _of_logits(targets.astype(int), outputs)
     if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
@@ -65,6 +67,22 @@ def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) 
         hint = "" if _is_whole(targets) else "; labels are whole numbers, with one output per class"
         raise UserError(f"targets {targets.shape} and outputs {outputs.shape} do not fit{hint}")
     return _of_one_shape(targets, outputs, trained)
+
+
+def _are_tokens(targets: np.ndarray, outputs: np.ndarray) -> bool:
+    """Rows of ids with weights (rows, T, 2), as tasks of tokens have them, and logits (rows, T, ids)."""
+    fits = targets.ndim == outputs.ndim == 3 and targets.shape[:2] == outputs.shape[:2] and outputs.shape[2] > 2
+    return fits and targets.shape[2] == 2 and _is_whole(targets) and set(np.unique(targets[..., 1])) <= {0, 1}
+
+
+def _answered_places(targets: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The places that count in some row; where a row has no answer at one of them, target and output say nothing."""
+    counts = targets[..., 1] > 0
+    if not counts.any():
+        raise UserError("targets are ids with weights, and every weight is 0: there is no answer to look at")
+    places, nothing = counts.any(axis=0), np.eye(outputs.shape[-1])[0]
+    ids, said = np.where(counts, targets[..., 0], 0), np.where(counts[..., None], outputs, nothing)
+    return ids[:, places], said[:, places]
 
 
 def _of_one_shape(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:

@@ -57,7 +57,10 @@ def read_factors(labels: Any, names: Sequence[str] | None = None) -> tuple[Facto
     made = tuple(_factor(name, values, continuous, bins) for name, (values, continuous) in kinds.items())
     for factor in made:
         if len(factor.values) < 2:
-            raise UserError(f"the factor {factor.name!r} has one value only ({factor.values[0]}): leave it out")
+            raise UserError(
+                f"the factor {factor.name!r} has one value only ({factor.values[0]}): leave it out; an array of factors"
+                " has a row per example and a column per factor"
+            )
     return made
 
 

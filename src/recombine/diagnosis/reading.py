@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.core import UserError
+from recombine.core import Split, UserError
 from recombine.diagnosis.factors import Factor
 
 
@@ -34,6 +34,8 @@ def read_trained(trained: Any, factors: tuple[Factor, ...]) -> tuple[np.ndarray,
     n = len(factors[0].codes)
     if trained is None:
         return np.zeros(n, bool), ()
+    if isinstance(trained, Split):
+        raise UserError("trained is a mask: write split.train, one boolean per example")
     if isinstance(trained, Mapping):
         if missing := [f.name for f in factors if f.name not in trained]:
             raise UserError(f"trained lacks the factor {missing[0]!r}: give one list of labels per factor")

@@ -26,6 +26,8 @@ def patched(model: Any, x: jax.Array, donor: jax.Array, *, before: int, places: 
         raise UserError(
             f"places are an array with a boolean per token, and `before` is the number of a layer; got {kinds}"
         )
+    if jnp.ndim(x) != 1 or isinstance(x, list) or isinstance(donor, list):
+        raise UserError(f"one row of ids at a time, an array (T,), got shape {jnp.shape(x)}: use jax.vmap for many")
     if not x.shape == donor.shape == jnp.shape(places):
         shapes = f"{x.shape}, {donor.shape} and {jnp.shape(places)}"
         raise UserError(f"a row, its donor and the places are of one shape, a boolean per token; got {shapes}")

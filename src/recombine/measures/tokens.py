@@ -21,7 +21,7 @@ def token_accuracy(record: Record) -> float:
     >>> token_accuracy(record), exact_match(record)
     (0.5, 0.0)
     """
-    if record.y.shape[2:] == (2,) and len(record) and not np.any(record.y[..., 1] > 0):
+    if isinstance(record, Record) and record.y.shape[2:] == (2,) and len(record) and not np.any(record.y[..., 1] > 0):
         raise UserError("no place of these rows counts (a weight above 0): there is nothing to be right")
     return float(np.mean(right_tokens(record)[record.y[..., 1] > 0]))
 
@@ -43,7 +43,7 @@ def exact_rows(record: Record) -> np.ndarray:
     >>> exact_rows(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
     [True]
     """
-    if record.y.shape[2:] == (2,) and not np.all(np.any(record.y[..., 1] > 0, axis=1)):
+    if isinstance(record, Record) and record.y.shape[2:] == (2,) and not np.all(np.any(record.y[..., 1] > 0, axis=1)):
         row = int(np.argmin(np.any(record.y[..., 1] > 0, axis=1)))
         raise UserError(f"row {row} has no place that counts (a weight above 0): it has no answer to be right")
     return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)
@@ -58,10 +58,17 @@ def right_tokens(record: Record) -> np.ndarray:
     >>> right_tokens(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
     [[True, False]]
     """
+    if not isinstance(record, Record):
+        raise UserError(f"scores of tokens read one recombine.Record, got a {type(record).__name__}")
     if record.y.ndim != 3 or record.y.shape[-1] != 2 or record.y_hat.shape[:2] != record.y.shape[:2]:
         shapes = f"y {record.y.shape} and y_hat {record.y_hat.shape}"
         raise UserError(
             f"scores of tokens want y (rows, T, 2), ids and weights, and logits (rows, T, ids); got {shapes}"
+        )
+    if np.any((record.y[..., 0] >= record.y_hat.shape[-1]) & (record.y[..., 1] > 0)):
+        wrong = int(record.y[..., 0][record.y[..., 1] > 0].max())
+        raise UserError(
+            f"an answer has token {wrong}; the network knows 0 to {record.y_hat.shape[-1] - 1}, and learnt none"
         )
     finite = np.isfinite(record.y_hat).all(axis=-1)
     if not finite.all() and record.x.shape == finite.shape:  # a decoder that was asked in a compiled program

@@ -93,6 +93,14 @@ class TokenDecoder(Network):
         key: jax.Array,
     ):
         """`learned` is the number of places that have a vector of their own, 0 for none; rows may not be longer."""
+        if not all(isinstance(n, int | np.integer) for n in (vocabulary, width, depth, heads, learned, repeats)):
+            raise UserError(
+                f"vocabulary, width and so on are whole numbers, such as len(vocabulary); got {vocabulary!r:.80}"
+            )
+        if min(width, heads) < 1 or learned < 0 or (inner is not None and inner < 1):
+            raise UserError(
+                f"width, heads and inner are at least 1, learned at least 0; got {width}, {heads}, {inner}, {learned}"
+            )
         if width % (2 * heads):
             raise ValueError(f"a width of {width} cannot be shared by {heads} heads of even size")
         if min(vocabulary, depth, repeats) < 1:

@@ -28,6 +28,8 @@ def generate(models: Any, asked: Record, *, end: int, pad: int = 0) -> np.ndarra
     A prompt is a row up to its first place that counts (y[.., 1] > 0). At each place after it the id of the largest
     logit is written, until that was `end`, then `pad`. Every step is a whole pass: rows are short.
     """
+    if not isinstance(asked, Record):
+        raise UserError(f"prompts are one recombine.Record, such as rc.truth gives; got a {type(asked).__name__}")
     counts = asked.y[..., 1] > 0
     if np.any(asked.x < 0):
         row = int(np.argwhere(asked.x < 0)[0, 0])

@@ -18,6 +18,12 @@ def withheld_pairs(functions: int, share: float, rng: np.random.Generator) -> np
     >>> int(withheld_pairs(4, 0.25, np.random.default_rng(0)).sum())
     4
     """
+    if not isinstance(rng, np.random.Generator) or not isinstance(functions, int | np.integer):
+        raise UserError(
+            f"pairs of a whole number of functions are drawn by rc.rng(0, 'pairs'); got {functions}, {rng!r}"
+        )
+    if not 0 <= share <= 1:
+        raise UserError(f"the share of pairs that is withheld lies between 0 and 1, got {share}")
     every = functions**2
     count = round(share * every)
     if not 0 < count < every:
@@ -80,6 +86,9 @@ def groups(split: Split, pairs: np.ndarray) -> dict[str, np.ndarray]:
     >>> {name: mask.tolist() for name, mask in found.items() if name != "trained"}
     {'row_2': [False, False, True], 'pair_2': [False, True, False]}
     """
+    if np.any(split.train & has_withheld(split.combinations, pairs)):
+        count = int(np.sum(split.train & has_withheld(split.combinations, pairs)))
+        raise UserError(f"these pairs are not those that the split withholds: {count} trained rows have one")
     novel, many = has_withheld(split.combinations, pairs), lengths(split.combinations)
     found = {"trained": split.train}
     for d in range(2, split.combinations.shape[1] - 1):

@@ -94,6 +94,8 @@ def chains(
         )
     if longest > 31:  # a grid over all chains has an axis for each function, of which NumPy has 32
         raise UserError(f"chains have up to 31 functions, got longest={longest}")
+    if max(symbols, functions, worlds) > 32_767:
+        raise UserError(f"at most 32767 symbols, functions and worlds, got {symbols}, {functions} and {worlds}")
     if worlds * symbols * sum(functions**k for k in range(1, longest + 1)) > MOST_COMBINATIONS:
         raise UserError(
             f"chains of up to {longest} of {functions} functions, {symbols} symbols and {worlds} worlds make more than"

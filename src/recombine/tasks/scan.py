@@ -170,7 +170,14 @@ def template(rows: np.ndarray, how: str, shown: Iterable[str] = (), asked: Itera
 
     Asked are commands in which one that is `asked` does, and "turn" does not.
     """
+    if isinstance(shown, str) or not isinstance(asked, tuple | list):
+        raise UserError(f"verbs are given as a tuple, ('look',); got shown={shown!r} and asked={asked!r}")
     shown = tuple(shown)
+    if not {*shown, *asked} <= {_TURN, *VERBS}:
+        raise UserError(f"verbs are {', '.join((_TURN, *VERBS))}; got shown={shown} and asked={tuple(asked)}")
+    if set(shown) & set(asked):
+        left = tuple(verb for verb in asked if verb not in shown)
+        raise UserError(f"what is shown cannot be asked as well: write asked={left}")
     held = [f"{verb} {how}" for verb in (_TURN, *VERBS) if verb not in shown]
     others = [f"{verb} {how}" for verb in asked]
     return Sides(~holding(rows, held), holding(rows, others) & ~holding(rows, [f"{_TURN} {how}"]))

@@ -122,7 +122,9 @@ def every(longest: int, *, shortest: int = 1) -> np.ndarray:
 def some(length: int, count: int, rng: np.random.Generator, *, columns: int | None = None) -> np.ndarray:
     """So many distinct combinations of exactly `length` inputs, drawn at random."""
     if count > VALUES**length / 2:
-        raise UserError(f"there are {VALUES**length} rows of {length} inputs, too few to draw {count} distinct ones")
+        raise UserError(
+            f"at most half of the {VALUES**length} rows of {length} inputs can be drawn, got {count}: ask for fewer"
+        )
     rows = np.unique(rng.integers(0, VALUES, (2 * count + 64, length), np.int8), axis=0)
     while len(rows) < count:
         rows = np.unique(np.concatenate([rows, rng.integers(0, VALUES, rows.shape, np.int8)]), axis=0)

@@ -48,7 +48,7 @@ GPU = Settings(seed=3, seeds=8, block=8, steps=10_000, learning_rate=1e-3, preci
 PAPER = replace(GPU, seeds=10, block=5, width=256, depth=8, steps=100_000, learning_rate=3e-4, precision="float32")
 VARIANTS = (
     rc.Variant("half the steps", "the length of training is ours", steps=lambda s: s.steps // 2),
-    rc.Variant("fewer rows", "the paper's training sizes are not known here", rows=5_000),
+    rc.Variant("fewer rows", "the paper's training sizes are not known here", rows=lambda s: s.rows // 4),
     rc.Variant("more withheld", "how many endings are withheld is ours", withheld=0.4),
 )
 NAME = "in steps"

@@ -57,6 +57,8 @@ def family(settings: Programmes) -> rc.Task:
     short = np.pad(short, ((0, 0), (0, longest - short.shape[1])), constant_values=rc.ABSENT)
     left = max(round(1.2 * settings.rows) - len(short), 10)
     fewer = {n: min(left // 5, VALUES**n // 2) for n in range(shortest + 1, longest)}
+    if left - sum(fewer.values()) > VALUES**longest // 2:
+        raise rc.UserError(f"there are too few rows of {longest} inputs to train on {settings.rows}: lower --rows")
     between = [some(n, count, rng, columns=longest) for n, count in fewer.items()]
     parts = [short, *between, some(longest, left - sum(fewer.values()), rng)]
     return subsequence(np.concatenate(parts), steps=True, most=settings.largest)

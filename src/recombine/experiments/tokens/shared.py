@@ -42,7 +42,7 @@ class Decoders(Seeded):
 
 def check_heads(width: int, head: int) -> None:
     if width % head or head % 2:
-        raise rc.UserError(f"tokens of {width} numbers cannot be shared by heads of {head}, which must be even")
+        raise rc.UserError(f"width must be a multiple of head, and head even; got width {width} and head {head}")
 
 
 @cache
