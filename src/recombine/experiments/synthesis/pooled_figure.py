@@ -135,4 +135,4 @@ def _below(verdict: Verdict, table: pd.DataFrame) -> str:
         said += f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
     if unlike := [name for name, word in verdict.groups.items() if word == "fails"]:
         said += f", not in {'; '.join(unlike)}"
-    return said + (f". It leaves out families flat in coverage: {', '.join(names)}." if names else ".")
+    return said + (f".\nIt leaves out families flat in coverage: {', '.join(names)}." if names else ".")
