@@ -41,7 +41,7 @@ def test_networks_of_a_tier_have_equally_many_weights(tier):
     [
         ({"depths": (2, 1, 4)}, "rising depths have a width and a rate each"),
         ({"depths": (1, 3, 4)}, "depths must have 1, 2 and 4 among them"),
-        ({"widths": (12, 8, 6)}, "cannot be shared by heads of 4"),
+        ({"widths": (12, 8, 6)}, "width must be a multiple of head"),
         ({"weights": 100}, "have more than 100 weights without inner networks"),
     ],
 )

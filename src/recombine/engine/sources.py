@@ -88,6 +88,7 @@ def _only_refuses(node: ast.If) -> bool:
     return refusal in _REFUSALS and not (node.orelse or effects or binds or _leaves(node.body))
 
 
+@cache
 def goes_on(statement: ast.AST) -> bool:
     """Whether some part of a statement may catch what a check raises, or what its condition does, and go on.
 

@@ -23,6 +23,9 @@ def token_accuracy(record: Record) -> float:
     """
     if isinstance(record, Record) and record.y.shape[2:] == (2,) and len(record) and not np.any(record.y[..., 1] > 0):
         raise UserError("no place of these rows counts (a weight above 0): there is nothing to be right")
+    if isinstance(record, Record) and np.any(beyond(record)):
+        wrong, most = int(record.y[..., 0][beyond(record)].max()), record.y_hat.shape[-1] - 1
+        raise UserError(f"an answer has token {wrong}; the network knows 0 to {most}, and cannot have learnt it")
     return float(np.mean(right_tokens(record)[record.y[..., 1] > 0]))
 
 
@@ -46,6 +49,9 @@ def exact_rows(record: Record) -> np.ndarray:
     if isinstance(record, Record) and record.y.shape[2:] == (2,) and not np.all(np.any(record.y[..., 1] > 0, axis=1)):
         row = int(np.argmin(np.any(record.y[..., 1] > 0, axis=1)))
         raise UserError(f"row {row} has no place that counts (a weight above 0): it has no answer to be right")
+    if isinstance(record, Record) and np.any(beyond(record)):
+        wrong, most = int(record.y[..., 0][beyond(record)].max()), record.y_hat.shape[-1] - 1
+        raise UserError(f"an answer has token {wrong}; the network knows 0 to {most}, and cannot have learnt it")
     return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)
 
 
@@ -65,15 +71,22 @@ def right_tokens(record: Record) -> np.ndarray:
         raise UserError(
             f"scores of tokens want y (rows, T, 2), ids and weights, and logits (rows, T, ids); got {shapes}"
         )
-    if np.any((record.y[..., 0] >= record.y_hat.shape[-1]) & (record.y[..., 1] > 0)):
-        wrong = int(record.y[..., 0][record.y[..., 1] > 0].max())
-        raise UserError(
-            f"an answer has token {wrong}; the network knows 0 to {record.y_hat.shape[-1] - 1}, and learnt none"
-        )
     finite = np.isfinite(record.y_hat).all(axis=-1)
     if not finite.all() and record.x.shape == finite.shape:  # a decoder that was asked in a compiled program
         need_known(record.x, record.y_hat.shape[-1])
     return finite & (record.y_hat.argmax(axis=-1) == record.y[..., 0])
+
+
+def beyond(record: Record) -> np.ndarray:
+    """(rows, T) whether a place that counts has a token for which there is no logit; nowhere if shapes do not fit.
+
+    >>> y, y_hat = np.array([[[1, 1], [5, 0]]]), np.array([[[0.0], [0.0]]])
+    >>> beyond(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
+    [[True, False]]
+    """
+    if record.y.ndim != 3 or record.y.shape[-1] != 2 or record.y_hat.ndim != 3:
+        return np.zeros(1, bool)
+    return (record.y[..., 0] >= record.y_hat.shape[-1]) & (record.y[..., 1] > 0)
 
 
 def need_known(x: np.ndarray, ids: int) -> None:
