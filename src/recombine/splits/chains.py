@@ -53,7 +53,7 @@ def _said(values: np.ndarray) -> str:
 
 
 def withholding(combinations: np.ndarray, pairs: np.ndarray, held_out: float, rng: np.random.Generator) -> Split:
-    """Hold out every row with a withheld pair and, by lot, a share of the others that have two functions or more.
+    """Hold out every row with a withheld pair and, at random, a share of the others that have two functions or more.
 
     >>> z = np.array([[0, 0, 0, -1], [0, 0, 0, 1], [0, 0, 1, 0]])
     >>> withholding(z, np.array([[0, 1], [0, 0]]) > 0, 0.0, np.random.default_rng(0)).train.tolist()

@@ -96,7 +96,7 @@ def apart(settings: Settings, scores: dict[str, float]) -> dict[str, float]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """Solvers that never err, that err by lot and in whole rows, a rememberer of subgraphs, an untrained network."""
+    """Solvers that never err, that err at random and in whole rows, a rememberer of subgraphs, an untrained network."""
     rows, errors = training(settings, 0), {"perfect": 0.0, "errs by lot": 0.1}
     born = shared.untrained(settings, longer.decoder(settings, longer.COUPLED))
     untrained, _ = measured(settings, born, rows, 0)
@@ -156,7 +156,7 @@ CLAIMS = (
     ),
     claim(
         "steps with withheld subgraphs are wrong more often at equal depth (ours)",
-        "Given right steps before, steps whose ending was withheld by lot are wrong more often than others whose"
+        "Given right steps before, steps whose ending was withheld at random are wrong more often than others whose"
         " ending is as long.",
         "ours; the causal form of the paper's correlation",
         effect=lambda t: value("node_seen")(t) - value("node_withheld")(t),

@@ -94,7 +94,7 @@ def world(settings: Settings, task: rc.Task, seed: int, share: float) -> worlds.
 
 
 def thinned(known: worlds.World, count: int, rng: np.random.Generator) -> np.ndarray:
-    """So many training rows: all chains of one function, and longer ones by lot that hold all trained pairs."""
+    """So many training rows: all chains of one function, and longer ones at random that hold all trained pairs."""
     from recombine.splits import chains, coverage
 
     nodes = coverage.neighbours(known.rows[:, 2:])

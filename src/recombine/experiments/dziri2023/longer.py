@@ -97,7 +97,7 @@ def run(cell: rc.Cell, monitor) -> list[dict]:
 
 
 def controls(settings: Settings) -> list[dict]:
-    """A perfect solver of larger sizes, one that errs by lot, a rememberer, and an untrained network."""
+    """A perfect solver of larger sizes, one that errs at random, a rememberer, and an untrained network."""
     scores, _ = programmes.larger_sizes(settings, shared.untrained(settings, decoder(settings, PLAIN)))
     known = programmes.known_systems(settings, programmes.trained_rows(settings, 0))
     return [*known, {"system": "untrained", "seed": 0} | scores]

@@ -2,9 +2,9 @@
 
 Multiplication is the first example of Dziri et al.: language models get steps right that they saw whole in training,
 and fail on larger numbers, also with steps written out. Frequent steps are easy ones, so here endings of two digits
-are withheld by lot, each with a digit of the second number, though all products of two digits are trained on. Products
-held out singly, whose endings were seen, stand beside products with a withheld ending, of the same size. Networks
-answer at once, or write all steps, told of places plainly or so that digits worked on together share a place.
+are withheld at random, each with a digit of the second number, though all products of two digits are trained on.
+Products held out singly, whose endings were seen, stand beside products with a withheld ending, of the same size.
+Networks answer at once, or write all steps, told of places plainly or so that digits worked on together share a place.
 
 Margins are those of the design, which come before any run. A reader would care about one product or step in twenty
 (.05), about one in five where a cure is promised (.2), about half of all (.5) where "drastically" or "near 0 %" is
@@ -169,8 +169,8 @@ CLAIMS = (
     ),
     claim(
         "steps of multiplication with withheld endings are wrong more often (ours)",
-        "Given right steps before, the step of two digits is wrong more often where its ending was withheld by lot than"
-        " where it was seen.",
+        "Given right steps before, the step of two digits is wrong more often where its ending was withheld at random"
+        " than where it was seen.",
         "ours; the causal form of the correlation that Dziri et al. (2023) report",
         effect=less("step_seen", "step_withheld", STEPS),
         above=0.05,

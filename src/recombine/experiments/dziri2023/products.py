@@ -1,7 +1,7 @@
 """Long multiplication: what is withheld, groups of products, larger ones, and systems whose answers are known.
 
 The whole subgraph of a step of long multiplication is an *ending* of the first number and one digit of the second. A
-share of the endings of two digits is withheld by lot, each with one digit of the second number: (7 2, 8) is in no
+share of the endings of two digits is withheld at random, each with one digit of the second number: (7 2, 8) is in no
 trained product ..27 x 8. The steps that make it up are trained on: 7 x 8 in other products, and 2 x 8 with a carry.
 """
 

@@ -45,7 +45,7 @@ class Programmes(shared.Decoders):
 
 @cache
 def family(settings: Programmes) -> rc.Task:
-    """The rows of trained sizes: all of up to three inputs, a fifth of the rest of each size up to the largest by lot.
+    """The rows of trained sizes: all of up to three inputs, and a random fifth of the rest of each size.
 
     The largest size has what is left. A fifth more than a network is trained on, so that there are others to ask.
     """
@@ -93,7 +93,7 @@ def asked(settings: Programmes) -> Asked:
 
 
 def trained_rows(settings: Programmes, seed: int, contains: np.ndarray | None = None) -> np.ndarray:
-    """(rows of the family,) which a seed trains on: so many by lot, of those that contain nothing withheld."""
+    """(rows of the family,) which a seed trains on: so many at random, of those that contain nothing withheld."""
     every = len(family(settings).combinations)
     chosen = rc.rng(settings.seed, "trained", seed).permutation(every) < settings.rows
     return chosen if contains is None else chosen & ~contains
@@ -134,7 +134,7 @@ def larger_sizes(settings: Programmes, model: Any) -> tuple[dict[str, float], rc
 
 
 def solver(task: rc.Task, rows: np.ndarray, *, wrong: float = 0.0, rng: np.random.Generator | None = None) -> rc.Record:
-    """What a perfect solver says, as certain logits; or one that errs by lot, at each place with this chance."""
+    """What a perfect solver says, as certain logits; or one that errs at random, at each place with this chance."""
     import jax
 
     truth = rc.truth(task, rows, key=jax.random.key(0))
@@ -145,7 +145,7 @@ def solver(task: rc.Task, rows: np.ndarray, *, wrong: float = 0.0, rng: np.rando
 
 
 def known_systems(settings: Programmes, train: np.ndarray) -> list[dict]:
-    """A perfect solver, one that errs by lot, a rememberer of rows that begin alike, and one that copies steps."""
+    """A perfect solver, one that errs at random, a rememberer of rows that begin alike, and one that copies steps."""
     them, found = asked(settings), []
     for name, wrong in (("perfect", 0.0), ("errs by lot", 0.02)):
         row: dict[str, Any] = {"system": name, "seed": 0}

@@ -1,7 +1,7 @@
 """Are chains of functions computed, or are their pieces remembered?
 
 Dziri et al. find that what a transformer gets right was often seen whole in training, and call it subgraph matching.
-Frequent pieces are also easy ones, so here pairs of functions are withheld by lot and compared at equal depth: rows
+Frequent pieces are also easy ones, so here pairs of functions are withheld at random and compared at equal depth: rows
 held out singly, all of whose pairs were trained on, against rows with a pair that never was. Networks answer at once,
 or write every step. The margins of the first, second and fourth claim were proposed after one network each of an
 earlier calibration, whose seeds are not used here.

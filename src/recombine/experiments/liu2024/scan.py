@@ -2,8 +2,8 @@
 
 Petty et al. find that deeper language models compose better, and that gains fade. Here decoders of several depths and
 as many weights learn SCAN without longer commands, without "jump around right", or with "jump" alone, and are asked for
-these. `iid` are commands of the trained kind that were held out by lot. Answers are also scored where their length is
-given, since such networks are known to end too early. One layer does not fit the trained commands: two are the
+these. `iid` are commands of the trained kind that were held out at random. Answers are also scored where their length
+is given, since such networks are known to end too early. One layer does not fit the trained commands: two are the
 shallowest here. In a laptop's minutes no depth fits all of them (seen on trained commands of another seed): a GPU
 decides.
 """
@@ -44,7 +44,7 @@ class Settings(shared.Decoders):
     cut: int = 6
     """the most actions of a trained command where longer ones are asked"""
     held_out: float = 0.1
-    """share of the commands of the trained kind that is held out by lot"""
+    """share of the commands of the trained kind that is held out at random"""
     n_eval: int = 512
     """commands of each kind on which a network is evaluated, at most"""
 
@@ -103,7 +103,7 @@ def sides(most: int, cut: int) -> dict:
 
 
 def kinds(settings: Settings, asked: str, seed: int) -> dict[str, np.ndarray]:
-    """Masks over the commands of a seed: trained, held out by lot (iid), and asked (ood)."""
+    """Masks over the commands of a seed: trained, held out at random (iid), and asked (ood)."""
     side = sides(settings.most, settings.cut)[asked]
     lot = rc.rng(settings.seed, "commands", asked, seed).uniform(size=len(side.train)) < settings.held_out
     lot &= family(settings.most).combinations[:, 2] != rc.ABSENT  # single commands stay: the bare verb is one
@@ -189,11 +189,11 @@ CLAIMS = scan_claims.STATED
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers to novel commands, to those held out by lot and to trained ones by depth, a dot per network."""
+    """Exact answers to novel commands, to those held out at random and to trained ones by depth, a dot per network."""
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=3, side=3.7)
     columns = {"iid": plots.NEUTRAL, "exact_trained": "black", "ood_given_length": plots.BAD, "ood": plots.GOOD}
-    words = {"iid": "held out by lot", "ood": "novel", "ood_given_length": "novel, length given"}
+    words = {"iid": "held out at random", "ood": "novel", "ood_given_length": "novel, length given"}
     words["exact_trained"] = f"trained (fit from {scan_claims.FITS:g} on)"
     for place, asked in zip(axes[0], ASKED, strict=True):
         mine = rows[rows["asked"] == asked]

@@ -2,7 +2,7 @@
 
 A family's pairs are what its examples compose: places x and y of a bump, modules of a teacher, preferences of a walker,
 adjacent functions of a chain, adjacent numbers of a dynamic programme, a verb and its manner in SCAN. A share of them
-is withheld by lot, and every example that has one is held out. Those with exactly one are asked.
+is withheld at random, and every example that has one is held out. Those with exactly one are asked.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from recombine.splits import coverage
 TRIES = 1000
 """How many lots are drawn at most."""
 PROGRAMMES = 800
-"""How many dynamic programmes of four numbers there are, drawn by lot."""
+"""How many dynamic programmes of four numbers there are, drawn at random."""
 COMMANDS = 1500
-"""How many commands of SCAN there are, drawn by lot."""
+"""How many commands of SCAN there are, drawn at random."""
 NAMES = ("bumps", "hyperteacher", "preferences", "chains", "programmes", "scan")
 
 
@@ -186,7 +186,7 @@ class Sides(NamedTuple):
 
 
 def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.Generator) -> Sides:
-    """Which rows of a seed have none of the pairs that are withheld by lot, and which have exactly one.
+    """Which rows of a seed have none of the pairs that are withheld at random, and which have exactly one.
 
     Rows with several are never seen: where more pairs are withheld there would be more of them, and asked rows would
     be harder for that alone. Lots are drawn anew until training has every single part: what is asked is a new pair of
@@ -208,7 +208,7 @@ def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.G
 
 
 def thinned(name: str, task: rc.Task, train: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """So many of the training rows by lot that hold all of their pairs and parts; more where these need more."""
+    """So many of the training rows at random that hold all of their pairs and parts; more where these need more."""
     one, left = family(name), rng.permutation(np.flatnonzero(train))
     z = task.combinations[left]
     nodes, parts = one.pairs(z), one.parts(z)
@@ -236,7 +236,7 @@ def recipe(name: str, effort: float) -> rc.Recipe:
 
 
 def picked(settings: Any, name: str, task: rc.Task, rows: np.ndarray) -> np.ndarray:
-    """Examples by lot of some rows."""
+    """Examples at random of some rows."""
     rng = rc.rng(settings.seed, "test rows", name)
     return task.combinations[rng.choice(np.flatnonzero(rows), settings.n_eval)]
 

@@ -1,6 +1,6 @@
 """Is held-out success a matter of what training covers, or does scale help beyond coverage, in six families of tasks?
 
-The question that joins the papers. A share of all pairs of parts is withheld by lot, and every example with such a pair
+The question that joins the papers. A share of all pairs of parts is withheld at random; every example with such a pair
 is held out. Networks of a family's usual size, wider ones and deeper ones are asked examples with one withheld pair. If
 coverage is all there is, success follows the coverage, and the size moves it by less than a twentieth either way. If
 scale helps beyond coverage, larger networks answer more at equal coverage. Either reading needs networks that learnt
@@ -27,7 +27,7 @@ class Settings(Seeded):
     families: tuple[str, ...] = families.NAMES
     """which families: bumps, hyperteacher, preferences, chains, programmes, scan"""
     withheld: tuple[float, ...] = (0.125, 0.3, 0.5)
-    """shares of pairs that are withheld by lot, rising"""
+    """shares of pairs that are withheld at random, rising"""
     wider: int = 2
     """how many times as wide wide networks are"""
     deeper: int = 2
