@@ -92,6 +92,11 @@ CHECK = """if not axes:
         (CHECK.replace('said = "an axis"', "global said"), True),
         (CHECK.replace("if not axes:", "if next(axes) > 1:"), True),
         (CHECK.replace("if not axes:", "if axes.read(5):"), True),
+        (CHECK.replace("if not axes:", "if axes.setdefault(1, 2) != 2:"), True),
+        (CHECK.replace("if not axes:", "if rng.shuffle(axes):"), True),
+        (CHECK.replace("if not axes:", "if not mended(axes):"), True),
+        (CHECK.replace("if not axes:", "if (yield axes) == 5:"), True),
+        (CHECK.replace("if not axes:", "if len(axes) != np.asarray(axes).sum():"), False),
         ("for axis in axes:\n      " + CHECK.replace("        ", "          "), True),
         (CHECK + "\n    else:\n        axes = ()", True),
         ("if not axes:\n        axes = ()", True),
@@ -121,6 +126,9 @@ TRIED = "try:\n        f()\n    except {kind}:\n        {body}"
         ("import contextlib\n    with contextlib.suppress(*SOME):\n        f()", True),
         ("from contextlib import suppress as ignoring\n    with ignoring(*SOME):\n        f()", True),
         ("failed = job.exception()", True),
+        ("with pytest.raises(ValueError):\n        f()", True),
+        (TRIED.format(kind="ValueError", body="raise StopIteration"), True),
+        (TRIED.format(kind="ValueError", body="raise ImportError"), True),
     ],
 )
 def test_checks_count_where_somebody_goes_on_after_a_refusal(handler, counts, tmp_path):
@@ -155,6 +163,7 @@ def test_no_experiment_goes_on_after_a_refusal():
         if "def run(cell" in file.read_text():
             reached = identity._closure(file, identity.TABLE, checks=False)
             assert not [source.name for source, chosen in reached if any(map(sources.goes_on, chosen))], file
+            assert not [source.name for source, _ in reached if identity._may_catch(source)], file
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

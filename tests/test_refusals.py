@@ -69,9 +69,9 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     # patching and generation
     "a population of decoders": lambda: patched(MANY, ROW, ROW, before=0, places=HERE),
     r"only a network with rest\(h, x, first\)": lambda: patched(lambda x: (x, {}), ROW, ROW, before=0, places=HERE),
-    "a boolean per token, .* of int32 and 0": lambda: patched(ONE, ROW, ROW, before=0, places=ROW),
-    "of bool and 0.5": lambda: ANY.patched(ONE, ROW, ROW, before=0.5, places=HERE),
-    "so it is of a world that is not there: nothing can be written": lambda: generate(MANY, MISSING, end=1),
+    "a boolean per token, .* got int32 and 0": lambda: patched(ONE, ROW, ROW, before=0, places=ROW),
+    "got bool and 0.5": lambda: ANY.patched(ONE, ROW, ROW, before=0.5, places=HERE),
+    "so it is from a world that does not exist: nothing can be written": lambda: generate(MANY, MISSING, end=1),
     # pairs that are withheld
     "pairs are of 2 functions, and a row has function 2": lambda: withholding(Z, PAIRS[:2, :2], 0.2, RNG),
     r"pairs are an array of booleans .* got a ndarray of bool\(3,\)": lambda: withholding(Z, PAIRS[0], 0.2, RNG),
@@ -84,21 +84,24 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     "drawn by rc.rng": lambda: ANY.withheld_pairs(4, 0.25, 0),
     "lies between 0 and 1, got nan": lambda: withheld_pairs(4, float("nan"), RNG),
     "at most 32767 symbols": lambda: chains(symbols=40_000, functions=2, longest=1, key=rc.key(0, "worlds")),
-    "at most half of the 1331 rows": lambda: subsequence.some(3, 700, RNG),
+    "at most half of the 1,331 rows": lambda: subsequence.some(3, 700, RNG),
+    "rows of 3 inputs can be drawn, and 20,000,000; got -1": lambda: subsequence.some(3, -1, RNG),
+    "pairs of 5 and 5 digits can be drawn, got 1,000,000,000": lambda: multiplication.some((5, 5), 10**9, RNG, (5, 5)),
     # verbs of a template of SCAN
+    "one at least is asked and not shown": lambda: template(scan.VERBS),
+    "verbs are walk, .*asked=.'turn',.": lambda: scan.template(scan.combinations(), "right", (), ("turn",)),
     "as a tuple, .'look',.": lambda: template("look"),
-    "verbs are turn, .*; got shown=.'lok',.": lambda: template(("lok",)),
+    "verbs are walk, .*; got shown=.'lok',.": lambda: template(("lok",)),
     "write asked=.'walk', 'run', 'jump'.": lambda: template(("look",)),
     # decoders
-    "such as len.vocabulary.; got Vocabulary": lambda: ANY.decoder(TASK.sample.vocabulary, key=rc.key(0, "w")),  # pyrefly: ignore
+    "as len.words. is; got Vocabulary": lambda: ANY.decoder(TASK.sample.vocabulary, key=rc.key(0, "w")),  # pyrefly: ignore
+    "inner is a whole number, .*; got 8.5": lambda: ANY.decoder(5, inner=8.5, key=rc.key(0, "w")),
     "heads and inner are at least 1": lambda: TokenDecoder(5, heads=0, key=rc.key(0, "w")),
     "one row of ids at a time": lambda: patched(ONE, ROW[None], ROW[None], before=0, places=HERE[None]),
-    "an array with a boolean per token.*a list of bool": lambda: ANY.patched(
-        ONE, ROW, ROW, before=0, places=[True] * 4
-    ),
+    "x, donor and places are arrays .*, list": lambda: ANY.patched(ONE, ROW, ROW, before=0, places=[True] * 4),
     "read one recombine.Record, got a list": lambda: ANY.exact_match([NOWHERE]),
     "prompts are one recombine.Record.*got a list": lambda: ANY.generate(MANY, [NOWHERE], end=1),
-    "an answer has token 9; the network knows 0 to 4": lambda: exact_match(BEYOND),
+    "an answer has token 9, perhaps of another task; the network knows 0 to 4": lambda: exact_match(BEYOND),
     "rng is a NumPy generator": lambda: ANY.withholding(Z, PAIRS, 0.2, 0),
 }
 

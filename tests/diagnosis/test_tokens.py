@@ -23,13 +23,37 @@ def answering(asked: rc.Record, ids: np.ndarray) -> np.ndarray:
     return np.where(asked.y[..., 1:] > 0, 9.0 * np.eye(20, dtype=np.float32)[ids], noise)
 
 
+def errors(targets: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    found = read_answers(targets, outputs, np.ones(len(targets), bool))
+    return found.errors(found.given, found.truth)
+
+
 def test_a_place_that_does_not_count_is_neither_right_nor_wrong(asked):
-    right = answering(asked, asked.y[..., 0])
-    found = read_answers(asked.y, right, np.ones(len(asked), bool))
-    assert np.all(found.errors(found.given, found.truth) == 0)
-    wrong = answering(asked, (asked.y[..., 0] + 1) % 20)
-    found = read_answers(asked.y, wrong, np.ones(len(asked), bool))
-    assert np.all(found.errors(found.given, found.truth) > 0)
+    right, wrong = (answering(asked, (asked.y[..., 0] + more) % 20) for more in (0, 1))
+    assert np.all(errors(asked.y, right) == 0)
+    assert np.all(errors(asked.y, wrong) == 1)
+    right[asked.y[..., 1] == 0] = np.nan
+    assert np.all(errors(asked.y, right) == 0)
+
+
+def test_an_error_is_the_share_of_wrong_tokens_of_its_own_answer():
+    """Two answers, of one token and of four, of which one is wrong: the short one stands anywhere in its row."""
+    targets = np.zeros((2, 6, 2), int)
+    targets[0, 4], targets[1, 1:5] = (3, 1), (3, 1)
+    said = np.eye(8)[np.array([[0, 0, 0, 0, 5, 0], [0, 3, 3, 5, 3, 0]])]
+    assert errors(targets, said).tolist() == [1.0, 0.25]
+
+
+def test_short_answers_to_new_combinations_weigh_as_much_as_long_ones():
+    """A memory whose new answers have one token, all wrong, beside seen answers of thirty does not compose."""
+    z = np.array([(a, b) for a in range(12) for b in range(12)])
+    new = (z[:, 0] + z[:, 1]) % 6 == 0
+    targets = np.zeros((len(z), 30, 2), int)
+    targets[..., 0] = 3 + (z[:, :1] + np.arange(30)) % 7 + 7 * (z[:, 1:] % 3)
+    targets[..., 1] = ~new[:, None] | (np.arange(30) == 0)
+    ids = np.where(new[:, None], 3 + (targets[..., 0] - 2) % 20, targets[..., 0])
+    found = rc.diagnose({"factors": z, "trained": ~new, "y": targets, "y_hat": np.eye(24, dtype=np.float32)[ids]})
+    assert found.verdict != "composes"
 
 
 def test_a_solver_of_chains_composes_and_a_memory_of_them_does_not(asked):
@@ -51,3 +75,7 @@ def test_a_solver_of_chains_composes_and_a_memory_of_them_does_not(asked):
 def test_rows_in_which_nothing_counts_are_told(asked):
     with pytest.raises(rc.UserError, match="every weight is 0"):
         read_answers(asked.y * np.array([1, 0]), answering(asked, asked.y[..., 0]), np.ones(len(asked), bool))
+    some = asked.y.copy()
+    some[3, :, 1] = 0
+    with pytest.raises(rc.UserError, match="row 3 has no place that counts"):
+        read_answers(some, answering(asked, asked.y[..., 0]), np.ones(len(asked), bool))

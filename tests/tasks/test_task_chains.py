@@ -72,7 +72,7 @@ def test_a_world_that_is_not_there_has_no_tokens_and_no_scores(task, world):
     assert np.all(asked.x[1] == -1)
     model = TokenDecoder(FIRST + 17, width=8, depth=1, heads=2, key=jax.random.key(0))
     said = rc.record(model, task, asked.z, key=KEY)
-    with pytest.raises(rc.UserError, match="row 1 has token -1, of a world that is not there"):
+    with pytest.raises(rc.UserError, match="token -1, from a world that does not exist"):
         exact_match(said)
 
 

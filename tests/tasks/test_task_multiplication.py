@@ -63,7 +63,7 @@ def test_nodes_are_pairs_of_digits_and_all_that_led_to_a_carry():
 def test_bad_rows_are_refused():
     with pytest.raises(rc.UserError, match="digits of two numbers"):
         task_of.multiplication(np.array([[1, 2, 3]]), SIZES, steps=True)
-    with pytest.raises(rc.UserError, match="fewer than 82 pairs"):
+    with pytest.raises(rc.UserError, match="at most 81 pairs"):
         task_of.some((1, 1), 82, np.random.default_rng(0), SIZES)
 
 

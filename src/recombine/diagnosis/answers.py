@@ -1,11 +1,12 @@
 """Turns targets and outputs of any kind into vectors that can be compared: numbers as they are, labels as one-hot.
 
-The error of an example is the squared distance over `scale`. For labels that is the share of wrong ones.
+The error of an example is the squared distance over `scale`. For labels that is the share of wrong ones; for rows of
+tokens, whose answers may differ in length, the share of wrong tokens of its own answer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +26,8 @@ MOST_CLASSES = 4096
 class Answers:
     """Targets and outputs as vectors (examples, numbers); `shape` is that of one target, for pictures.
 
-    `notes` say what was done to numbers so that they can be compared.
+    `notes` say what was done to numbers so that they can be compared. Labels are one-hot in each of `heads`; where they
+    are `ragged`, the first label says that an answer has ended before this head.
     """
 
     truth: np.ndarray
@@ -34,29 +36,35 @@ class Answers:
     scale: float
     shape: tuple[int, ...]
     notes: tuple[str, ...] = ()
+    heads: int = 1
+    ragged: bool = False
 
     def hardened(self, soft: np.ndarray) -> np.ndarray:
         """Vectors as answers: the strongest label of each head where answers are labels, else as they are."""
         if not self.labels:
             return soft
-        heads = int(self.scale / 2)
-        return _one_hot(soft.reshape(len(soft), heads, -1).argmax(axis=-1), soft.shape[1] // heads)
+        return _one_hot(soft.reshape(len(soft), self.heads, -1).argmax(axis=-1), soft.shape[1] // self.heads)
 
     def errors(self, given: np.ndarray, truth: np.ndarray) -> np.ndarray:
         """The error of each row."""
-        return np.sum((np.asarray(given, float) - truth) ** 2, axis=1) / self.scale
+        apart = (np.asarray(given, float) - truth) ** 2
+        if not self.ragged:
+            return np.sum(apart, axis=1) / self.scale
+        wrong = apart.reshape(len(apart), self.heads, -1).sum(axis=2) / 2  # (rows, heads)
+        there = 1.0 - truth.reshape(len(truth), self.heads, -1)[..., 0]
+        return np.sum(wrong * there, axis=1) / np.sum(there, axis=1)
 
 
 def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:
     """Tell numbers from labels by their type and shapes."""
     if len(targets) != len(outputs):
         raise UserError(f"{len(targets)} targets but {len(outputs)} outputs: one of each per example")
+    if _are_tokens(targets, outputs):
+        return _of_tokens(targets[..., 0].astype(int), outputs, targets[..., 1] > 0)
     for name, values in (("targets", targets), ("outputs", outputs)):
         _require_finite(name, values)
     if targets.dtype.kind in "SUO" or outputs.dtype.kind in "SUO":
         return _of_words(targets, outputs)
-    if _are_tokens(targets, outputs):
-        targets, outputs = _answered_places(targets, outputs)
     if _is_whole(targets) and outputs.ndim > 1 and outputs.shape[:-1] == targets.shape and outputs.shape[-1] > 1:
         return _of_logits(targets.astype(int), outputs)
     if outputs.ndim == targets.ndim + 1 and outputs.shape[-1] == 1:
@@ -72,17 +80,27 @@ def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) 
 def _are_tokens(targets: np.ndarray, outputs: np.ndarray) -> bool:
     """Rows of ids with weights (rows, T, 2), as tasks of tokens have them, and logits (rows, T, ids)."""
     fits = targets.ndim == outputs.ndim == 3 and targets.shape[:2] == outputs.shape[:2] and outputs.shape[2] > 2
-    return fits and targets.shape[2] == 2 and _is_whole(targets) and set(np.unique(targets[..., 1])) <= {0, 1}
+    if not fits or targets.shape[2] != 2 or {targets.dtype.kind, outputs.dtype.kind} - set("iubf"):
+        return False
+    weights = targets[..., 1]
+    return _is_whole(targets[..., 0]) and bool(np.all((weights >= 0) & (weights <= 1)))
 
 
-def _answered_places(targets: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The places that count in some row; where a row has no answer at one of them, target and output say nothing."""
-    counts = targets[..., 1] > 0
+def _of_tokens(ids: np.ndarray, outputs: np.ndarray, counts: np.ndarray) -> Answers:
+    """Ids (rows, T), logits (rows, T, ids) and which places count: the k-th token of an answer is its k-th label."""
     if not counts.any():
         raise UserError("targets are ids with weights, and every weight is 0: there is no answer to look at")
-    places, nothing = counts.any(axis=0), np.eye(outputs.shape[-1])[0]
-    ids, said = np.where(counts, targets[..., 0], 0), np.where(counts[..., None], outputs, nothing)
-    return ids[:, places], said[:, places]
+    if not counts.any(axis=1).all():
+        raise UserError(f"row {int(np.argmin(counts.any(axis=1)))} has no place that counts (a weight above 0)")
+    _require_finite("outputs", np.where(counts[..., None], outputs, 0))
+    longest = int(counts.sum(axis=1).max())
+    first = np.argsort(~counts, axis=1, kind="stable")[:, :longest]  # those that count, in their order
+    there, wanted, said = (np.take_along_axis(a, first, axis=1) for a in (counts, ids, outputs.argmax(axis=-1)))
+    known = np.unique(wanted[there])
+    codes = [np.where(np.isin(a, known), 1 + np.searchsorted(known, a), len(known) + 1) for a in (wanted, said)]
+    truth, given = (np.where(there, code, 0) for code in codes)
+    answers = _from_codes(truth, given, len(known) + 2)
+    return replace(answers, scale=2.0 * float(there.sum(axis=1).mean()), ragged=True)
 
 
 def _of_one_shape(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:
@@ -211,7 +229,7 @@ def _from_codes(targets: np.ndarray, outputs: np.ndarray, classes: int) -> Answe
     if classes > MOST_CLASSES:
         raise UserError(f"{classes} different labels are too many ({MOST_CLASSES} at most)")
     heads = targets.shape[1]
-    return Answers(_one_hot(targets, classes), _one_hot(outputs, classes), True, 2.0 * heads, ())
+    return Answers(_one_hot(targets, classes), _one_hot(outputs, classes), True, 2.0 * heads, (), heads=heads)
 
 
 def _one_hot(codes: np.ndarray, classes: int) -> np.ndarray:

@@ -156,5 +156,5 @@ def _references(e: Evidence, truth: np.ndarray) -> dict[str, np.ndarray]:
         soft[LOCAL] = recall.smoothed(points, memory, others, few)
         soft[SMOOTH] = recall.smoothed(points, memory, others)
     found = {name: laid(a.errors(a.hardened(np.asarray(given)), wanted)) for name, given in soft.items()}
-    nearest = recall.nearest_errors(points, memory, others, wanted, e.ordered) / a.scale
+    nearest = recall.nearest_errors(points, memory, others, wanted, e.ordered, errors=a.errors)
     return {**found, "nearest": laid(nearest)}

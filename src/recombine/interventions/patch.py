@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from recombine.core import UserError
 
@@ -21,12 +22,14 @@ def patched(model: Any, x: jax.Array, donor: jax.Array, *, before: int, places: 
     """
     if not callable(getattr(model, "rest", None)):
         raise UserError("only a network with rest(h, x, first) can be patched, such as a TokenDecoder")
-    if isinstance(places, list) or jnp.asarray(places).dtype != bool or jnp.asarray(before).dtype.kind != "i":
-        kinds = f"a {type(places).__name__} of {jnp.asarray(places).dtype} and {before!r}"
+    if not all(hasattr(a, "dtype") for a in (x, donor, places)):
+        kinds = ", ".join(type(a).__name__ for a in (x, donor, places))
+        raise UserError(f"x, donor and places are arrays (T,); got {kinds}")
+    if places.dtype != bool or jnp.ndim(before) or getattr(before, "dtype", np.asarray(before).dtype).kind not in "iu":
         raise UserError(
-            f"places are an array with a boolean per token, and `before` is the number of a layer; got {kinds}"
+            f"places have a boolean per token, and `before` is the number of a layer; got {places.dtype} and {before!r}"
         )
-    if jnp.ndim(x) != 1 or isinstance(x, list) or isinstance(donor, list):
+    if jnp.ndim(x) != 1:
         raise UserError(f"one row of ids at a time, an array (T,), got shape {jnp.shape(x)}: use jax.vmap for many")
     if not x.shape == donor.shape == jnp.shape(places):
         shapes = f"{x.shape}, {donor.shape} and {jnp.shape(places)}"

@@ -6,7 +6,7 @@ takes seen points, their answers (points, numbers) and other points; it returns 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -39,10 +39,25 @@ def nearest_seen(seen: np.ndarray, other: np.ndarray, ordered: np.ndarray) -> np
     return np.concatenate([d.min(axis=1) for _, d in _distances(seen, other, ordered)])
 
 
+def squared(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """The squared error of each row, summed over outputs.
+
+    >>> squared(np.array([[1.0, 3.0]]), np.zeros((1, 2))).tolist()
+    [10.0]
+    """
+    return np.sum((given - truth) ** 2, axis=1)
+
+
 def nearest_errors(
-    seen: np.ndarray, answers: np.ndarray, other: np.ndarray, truth: np.ndarray, ordered: np.ndarray
+    seen: np.ndarray,
+    answers: np.ndarray,
+    other: np.ndarray,
+    truth: np.ndarray,
+    ordered: np.ndarray,
+    *,
+    errors: Callable[[np.ndarray, np.ndarray], np.ndarray] = squared,
 ) -> np.ndarray:
-    """The mean squared error, summed over outputs, of giving the answer of a nearest seen point, chosen at random.
+    """The mean error of giving the answer of a nearest seen point, chosen at random: squared, summed over outputs.
 
     >>> z, y = np.array([[0], [2]]), np.array([[0.0], [2.0]])
     >>> nearest_errors(z, y, np.array([[1]]), np.array([[0.0]]), np.array([True])).tolist()
@@ -52,7 +67,7 @@ def nearest_errors(
     for rows, d in _distances(seen, other, ordered):
         ties = d <= d.min(axis=1, keepdims=True) + 1e-9
         for row, tied in zip(rows, ties, strict=True):
-            found[row] = np.mean(np.sum((answers[tied] - truth[row]) ** 2, axis=1))
+            found[row] = np.mean(errors(answers[tied], truth[row][None]))
     return found
 
 

@@ -24,8 +24,7 @@ def token_accuracy(record: Record) -> float:
     if isinstance(record, Record) and record.y.shape[2:] == (2,) and len(record) and not np.any(record.y[..., 1] > 0):
         raise UserError("no place of these rows counts (a weight above 0): there is nothing to be right")
     if isinstance(record, Record) and np.any(beyond(record)):
-        wrong, most = int(record.y[..., 0][beyond(record)].max()), record.y_hat.shape[-1] - 1
-        raise UserError(f"an answer has token {wrong}; the network knows 0 to {most}, and cannot have learnt it")
+        raise UserError(_told(record))
     return float(np.mean(right_tokens(record)[record.y[..., 1] > 0]))
 
 
@@ -50,8 +49,7 @@ def exact_rows(record: Record) -> np.ndarray:
         row = int(np.argmin(np.any(record.y[..., 1] > 0, axis=1)))
         raise UserError(f"row {row} has no place that counts (a weight above 0): it has no answer to be right")
     if isinstance(record, Record) and np.any(beyond(record)):
-        wrong, most = int(record.y[..., 0][beyond(record)].max()), record.y_hat.shape[-1] - 1
-        raise UserError(f"an answer has token {wrong}; the network knows 0 to {most}, and cannot have learnt it")
+        raise UserError(_told(record))
     return np.all(right_tokens(record) | (record.y[..., 1] == 0), axis=1)
 
 
@@ -80,13 +78,24 @@ def right_tokens(record: Record) -> np.ndarray:
 def beyond(record: Record) -> np.ndarray:
     """(rows, T) whether a place that counts has a token for which there is no logit; nowhere if shapes do not fit.
 
-    >>> y, y_hat = np.array([[[1, 1], [5, 0]]]), np.array([[[0.0], [0.0]]])
+    >>> y, y_hat = np.array([[[2, 1], [5, 0], [-1, 1]]]), np.zeros((1, 3, 2))
     >>> beyond(Record(np.zeros((1, 1)), y[..., 0], y, y_hat)).tolist()
-    [[True, False]]
+    [[True, False, True]]
     """
     if record.y.ndim != 3 or record.y.shape[-1] != 2 or record.y_hat.ndim != 3:
         return np.zeros(1, bool)
-    return (record.y[..., 0] >= record.y_hat.shape[-1]) & (record.y[..., 1] > 0)
+    ids, weights = record.y[..., 0], record.y[..., 1]
+    return ((ids < 0) | (ids >= record.y_hat.shape[-1])) & (weights > 0)
+
+
+def _told(record: Record) -> str:
+    """Which token of an answer there is no logit for."""
+    wrong, most = int(record.y[..., 0][beyond(record)].flat[0]), record.y_hat.shape[-1] - 1
+    return f"an answer has token {wrong}{_why(wrong)}; the network knows 0 to {most}, and cannot have learnt it"
+
+
+def _why(token: int) -> str:
+    return ", from a world that does not exist" if token < 0 else ", perhaps of another task"
 
 
 def need_known(x: np.ndarray, ids: int) -> None:
@@ -97,5 +106,4 @@ def need_known(x: np.ndarray, ids: int) -> None:
     wrong = (x < 0) | (x >= ids)
     if wrong.any():
         row, token = int(np.argwhere(np.atleast_2d(wrong))[0, 0]), int(x[wrong].flat[0])
-        why = "of a world that is not there" if token < 0 else "perhaps of another task"
-        raise UserError(f"row {row} has token {token}, {why}; the network knows 0 to {ids - 1}")
+        raise UserError(f"row {row} has token {token}{_why(token)}; the network knows 0 to {ids - 1}")

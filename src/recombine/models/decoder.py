@@ -94,9 +94,12 @@ class TokenDecoder(Network):
     ):
         """`learned` is the number of places that have a vector of their own, 0 for none; rows may not be longer."""
         if not all(isinstance(n, int | np.integer) for n in (vocabulary, width, depth, heads, learned, repeats)):
+            sizes = f"{vocabulary!r:.80}, {width}, {depth}, {heads}, {learned} and {repeats}"
             raise UserError(
-                f"vocabulary, width and so on are whole numbers, such as len(vocabulary); got {vocabulary!r:.80}"
+                f"vocabulary, width, depth, heads, learned and repeats are whole numbers, as len(words) is; got {sizes}"
             )
+        if not isinstance(inner, int | np.integer | None):
+            raise UserError(f"inner is a whole number, or None for four times the width; got {inner!r}")
         if min(width, heads) < 1 or learned < 0 or (inner is not None and inner < 1):
             raise UserError(
                 f"width, heads and inner are at least 1, learned at least 0; got {width}, {heads}, {inner}, {learned}"

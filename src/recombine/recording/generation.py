@@ -33,7 +33,9 @@ def generate(models: Any, asked: Record, *, end: int, pad: int = 0) -> np.ndarra
     counts = asked.y[..., 1] > 0
     if np.any(asked.x < 0):
         row = int(np.argwhere(asked.x < 0)[0, 0])
-        raise UserError(f"row {row} has tokens below 0, so it is of a world that is not there: nothing can be written")
+        raise UserError(
+            f"row {row} has tokens below 0, so it is from a world that does not exist: nothing can be written"
+        )
     if not np.all(np.any(counts & (asked.y[..., 0] == end), axis=1)):
         row = int(np.argmin(np.any(counts & (asked.y[..., 0] == end), axis=1)))
         raise UserError(f"the answer of row {row} has no end token ({end}): generation would not know where to stop")

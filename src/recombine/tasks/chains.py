@@ -25,7 +25,7 @@ class Chains:
     """The tokens of (t, x, f1, .., fK), f ABSENT from the right: x, K functions, SEP, the answer, EOS.
 
     The answer is the last value or, with steps, all K values in turn. What is ABSENT is told by the token NONE.
-    Rows of a world that is not there have no tokens but -1, which decoders and scores refuse.
+    Rows of a world that does not exist have no tokens but -1, which decoders and scores refuse.
     """
 
     symbols: int

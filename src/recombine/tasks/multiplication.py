@@ -109,8 +109,9 @@ def every(sizes: tuple[int, int]) -> np.ndarray:
 def some(digits: tuple[int, int], count: int, rng: np.random.Generator, sizes: tuple[int, int]) -> np.ndarray:
     """So many distinct pairs of numbers of exactly these digits, drawn at random, with room for `sizes`."""
     spans = [(10 ** (size - 1), 9 * 10 ** (size - 1)) for size in digits]
-    if count > spans[0][1] * spans[1][1]:
-        raise UserError(f"there are fewer than {count} pairs of numbers of {digits[0]} and {digits[1]} digits")
+    if not 0 <= count <= min(MOST_COMBINATIONS, spans[0][1] * spans[1][1]):
+        most = min(MOST_COMBINATIONS, spans[0][1] * spans[1][1])
+        raise UserError(f"at most {most:,} pairs of {digits[0]} and {digits[1]} digits can be drawn, got {count:,}")
     flat = rng.choice(spans[0][1] * spans[1][1], count, replace=False, shuffle=False)
     a, b = np.divmod(flat, spans[1][1])
     return written(a + spans[0][0], b + spans[1][0], sizes)

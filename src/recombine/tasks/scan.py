@@ -170,11 +170,13 @@ def template(rows: np.ndarray, how: str, shown: Iterable[str] = (), asked: Itera
 
     Asked are commands in which one that is `asked` does, and "turn" does not.
     """
-    if isinstance(shown, str) or not isinstance(asked, tuple | list):
+    if isinstance(shown, str) or not isinstance(asked, tuple | list | set | frozenset):
         raise UserError(f"verbs are given as a tuple, ('look',); got shown={shown!r} and asked={asked!r}")
     shown = tuple(shown)
-    if not {*shown, *asked} <= {_TURN, *VERBS}:
-        raise UserError(f"verbs are {', '.join((_TURN, *VERBS))}; got shown={shown} and asked={tuple(asked)}")
+    if not {*shown, *asked} <= set(VERBS):
+        raise UserError(f"verbs are {', '.join(VERBS)}; got shown={shown} and asked={tuple(asked)}")
+    if not set(asked) - set(shown):
+        raise UserError(f"of {', '.join(VERBS)} one at least is asked and not shown; got shown={shown}")
     if set(shown) & set(asked):
         left = tuple(verb for verb in asked if verb not in shown)
         raise UserError(f"what is shown cannot be asked as well: write asked={left}")

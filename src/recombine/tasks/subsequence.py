@@ -121,9 +121,10 @@ def every(longest: int, *, shortest: int = 1) -> np.ndarray:
 
 def some(length: int, count: int, rng: np.random.Generator, *, columns: int | None = None) -> np.ndarray:
     """So many distinct combinations of exactly `length` inputs, drawn at random."""
-    if count > VALUES**length / 2:
+    if not 0 <= count <= min(MOST_COMBINATIONS, VALUES**length / 2):
         raise UserError(
-            f"at most half of the {VALUES**length} rows of {length} inputs can be drawn, got {count}: ask for fewer"
+            f"at most half of the {VALUES**length:,} rows of {length} inputs can be drawn, and {MOST_COMBINATIONS:,};"
+            f" got {count:,}"
         )
     rows = np.unique(rng.integers(0, VALUES, (2 * count + 64, length), np.int8), axis=0)
     while len(rows) < count:
