@@ -1,7 +1,7 @@
 """Writes the tables of docs/findings.md whose rows name a tier, from the stored verdicts: python tests/findings.py
 
 An experiment has the rows of its gpu tier if today's code made that, else of its laptop tier: of the run with the most
-seeds, among those that differ from the tier in their seeds alone. Tables list the
+seeds, among those that differ from the tier in their seeds alone; of two with equally many, the later. Tables list the
 experiments that they listed before, and then those of the same papers that have results by now.
 """
 
@@ -47,10 +47,10 @@ def _rows(name: str) -> list[str]:
 
 
 def most_seeds(name: str) -> Path:
-    """The laptop run with the most seeds: of the tier itself, or of `laptop,seed=..`, all else being equal."""
+    """The laptop run with the most seeds, the later of two: of the tier, or of `laptop,seed=..`, all else equal."""
     runs = [RESULTS / name / "laptop", *sorted((RESULTS / name).glob("laptop,seed=*"))]
     alike = [run for run in runs if (run / "verdicts.json").exists() and "," not in run.name.partition(",")[2]]
-    return max(alike, key=lambda run: _settings(run)["seeds"], default=runs[0])
+    return max(alike, key=lambda run: (_settings(run)["seeds"], _settings(run)["seed"]), default=runs[0])
 
 
 def _settings(folder: Path) -> dict:

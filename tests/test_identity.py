@@ -93,6 +93,12 @@ CHECK = """if not axes:
         (CHECK.replace("if not axes:", "if next(axes) > 1:"), True),
         (CHECK.replace("if not axes:", "if axes.read(5):"), True),
         (CHECK.replace("if not axes:", "if axes.setdefault(1, 2) != 2:"), True),
+        (CHECK.replace("if not axes:", "if np.abs(axes).sum() > 1:"), False),
+        (CHECK.replace("if not axes:", "if np.abs(axes, out=axes).sum() > 1:"), True),
+        (CHECK.replace("if not axes:", "if max([0], key=axes.pop) > 1:"), True),
+        (CHECK.replace("if not axes:", "if total(axes) > 1:"), True),
+        (CHECK.replace("if not axes:", "if axes.get() > 1:"), True),
+        (CHECK.replace("if not axes:", "if Path('extra').stat().st_size == 0:"), True),
         (CHECK.replace("if not axes:", "if rng.shuffle(axes):"), True),
         (CHECK.replace("if not axes:", "if not mended(axes):"), True),
         (CHECK.replace("if not axes:", "if (yield axes) == 5:"), True),
@@ -150,8 +156,34 @@ def test_a_handler_of_checks_alone_is_read(tmp_path):
     assert _hashed(tmp_path, TRIED.format(kind="ImportError", body=body))
 
 
-def _hashed(folder: Path, more: str) -> str:
-    (folder / "study.py").write_text(STUDY.format(more=more).replace("    pass\n    return", "    return"))
+def test_a_module_that_checks_alone_name_counts_by_what_it_does_when_imported(tmp_path):
+    beside = "import jax\nLIMIT = {}\njax.config.update('jax_enable_x64', {})\n"
+    near = "from beside import LIMIT\n    if len(axes) > LIMIT: raise ValueError('no')"
+    (tmp_path / "beside.py").write_text(beside.format(1, False))
+    before = _hashed(tmp_path, near)
+    (tmp_path / "beside.py").write_text(beside.format(2, False))
+    assert _hashed(tmp_path, near) == before
+    (tmp_path / "beside.py").write_text(beside.format(2, True))
+    assert _hashed(tmp_path, near) != before
+
+
+@pytest.mark.parametrize(
+    ("first", "counts"),
+    [
+        ("from recombine import UserError", False),
+        ("class UserError(ValueError): ...", False),
+        ("class UserError(OSError): ...", True),
+        ("from shutil import Error as ValueError", True),
+        ("ValueError = OSError", True),
+    ],
+)
+def test_checks_count_where_a_refusal_is_another_error_by_that_name(first, counts, tmp_path):
+    assert (_hashed(tmp_path, CHECK, first) != _hashed(tmp_path, "pass", first)) is counts
+
+
+def _hashed(folder: Path, more: str, first: str = "") -> str:
+    text = STUDY.format(more=more).replace("    pass\n    return", "    return")
+    (folder / "study.py").write_text(f"{first}\n{text}")
     identity._code_files.cache_clear()
     identity._parsed.cache_clear()
     return identity.code_version(SimpleNamespace(__file__=str(folder / "study.py")))

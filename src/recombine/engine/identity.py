@@ -12,7 +12,7 @@ import hashlib
 import json
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.machinery import PathFinder
@@ -75,9 +75,11 @@ def _stamp(beside: Path) -> int:
 @cache
 def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[str, str], ...]:
     del stamp
-    reached = _closure(path, roots, checks=False)
+    reached, whole = (_closure(path, roots, checks=checks) for checks in (False, True))
     if any(_may_catch(source) or any(map(goes_on, chosen)) for source, chosen in reached):
-        reached = _closure(path, roots, checks=True)
+        reached = whole
+    elif begun := [_source(each.name, each.path, False) for each, _ in whole if each.always]:
+        reached = _closure(path, roots, checks=False, begun=begun)
     return tuple(sorted((source.name, _digest(chosen)) for source, chosen in reached))
 
 
@@ -86,11 +88,16 @@ def _may_catch(source: Source) -> bool:
     return any(place == ("contextlib", "suppress") for places in source.imports.values() for place in places)
 
 
-def _closure(path: Path, roots: tuple[str, ...], *, checks: bool) -> list[tuple[Source, list[ast.stmt]]]:
-    """The modules that the roots reach, and of each the statements, in the order of the file."""
+def _closure(
+    path: Path, roots: tuple[str, ...], *, checks: bool, begun: Sequence[Source] = ()
+) -> list[tuple[Source, list[ast.stmt]]]:
+    """The modules that the roots reach, and of each the statements, in the order of the file.
+
+    Modules that have `begun` count by what they do when imported, and by what that reaches: checks alone may name them.
+    """
     start = _source(_dotted(path), path, checks)
     reached: dict[str, tuple[Source, dict[int, ast.stmt]]] = {}
-    waiting = [(start, root) for root in roots]
+    waiting = [(start, root) for root in roots] + [(source, "") for source in begun]
     for root in roots:  # a root may be imported from a file beside it
         for module, name in start.imports.get(root, ()):
             waiting.extend(_resolved(module, [name] if name else [], start))

@@ -2,13 +2,15 @@
 
 A check is an `if` that only refuses bad input: it ends in a raised UserError or ValueError, has no other branch, binds
 no name by `:=`, and leaves its function in no other way. Its condition calls nothing but functions that are known to
-look and not to touch. It makes no row, unless somebody catches what it raises and goes on. A condition that uses up an
-iterator, and a job handed to others whose result is never asked for, are not seen.
+look and not to touch. It makes no row, unless somebody catches what it raises and goes on. Not seen are: a condition
+that uses up an iterator or fills a defaultdict, a job handed to others whose result is never asked for, an installed
+library that catches what it calls, and a protocol variant whose settings are refused, which is left out.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,46 +23,35 @@ _REFUSALS = ("UserError", "ValueError")
 _UNRELATED = ("ImportError", "ModuleNotFoundError", "OSError", "FileNotFoundError", "JaxRuntimeError")
 _CATCHING = (
     *("suppress", "raises", "assertRaises", "__exit__", "__aexit__", "exception", "return_exceptions"),
-    *("Thread", "Process"),
+    *("Thread", "Process", "pure_callback", "io_callback"),
 )
 _RAISED_ON = (*_REFUSALS, "TypeError", "KeyError", "RuntimeError", "AssertionError")
 _WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
 _BINDS = (ast.NamedExpr, ast.Global, ast.Nonlocal)
 _LOOKING = frozenset(
     [
-        "S_ISREG",
         "abs",
         "absolute",
         "all",
         "any",
         "array_equal",
         "asarray",
-        "as_mask",
-        "beyond",
         "bool",
         "bytes",
         "callable",
         "comb",
         "duplicated",
-        "exists",
-        "filled",
-        "flat",
         "float",
-        "get",
         "getattr",
-        "has_withheld",
         "hasattr",
         "id",
         "int",
-        "is_dir",
-        "is_file",
         "isdigit",
         "isfinite",
         "isin",
         "isinstance",
         "isnan",
         "issubdtype",
-        "leaves",
         "len",
         "list",
         "max",
@@ -69,26 +60,33 @@ _LOOKING = frozenset(
         "norm",
         "nunique",
         "pairwise",
-        "parted",
         "Path",
         "prod",
         "range",
-        "resolve",
         "set",
         "shape",
         "size",
         "sorted",
         "stack",
-        "stat",
         "sum",
-        "total",
         "tuple",
         "unique",
         "values",
         "zip",
     ]
 )
-"""The last words of calls that change nothing: of Python, of NumPy, and a few of ours."""
+"""The last words of calls that change nothing, of Python and NumPy; they touch no file, which may raise an OSError."""
+_OURS = frozenset(
+    [
+        *("as_mask", "beyond", "filled", "flat", "has_withheld", "leaves", "parted", "total"),
+        *("exists", "is_dir", "is_file", "resolve", "stat", "S_ISREG"),
+    ]
+)
+"""More of them in our own files alone: a study's function of such a name may do anything, and it may take the OSError
+of a file that is looked at for an answer.
+"""
+_TOUCHING = ("out", "key", None)
+"""Arguments through which a call that looks may touch something: an array to fill, a function, arguments not named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +126,8 @@ def read_source(name: str, path: Path, text: str, *, checks: bool) -> Source:
     defined: dict[str, list[ast.stmt]] = {}
     imports: dict[str, list[tuple[str, str | None]]] = {}
     tree = ast.parse(text)
-    for statement in (tree if checks else _WithoutChecks().visit(tree)).body:
+    checks = checks or any(map(_rebinds, ast.walk(tree)))
+    for statement in (tree if checks else _WithoutChecks(name.startswith("recombine.")).visit(tree)).body:
         names = _defines(statement)
         for one in names:
             defined.setdefault(one, []).append(statement)
@@ -139,21 +138,41 @@ def read_source(name: str, path: Path, text: str, *, checks: bool) -> Source:
     return Source(name, path, tuple(always), defined, imports, checks)
 
 
+def _rebinds(node: ast.AST) -> bool:
+    """Whether a node makes a refusal's name mean something else, which another handler may catch."""
+    if isinstance(node, ast.ClassDef) and node.name in _REFUSALS:
+        return [_word(base) for base in node.bases] not in (["Exception"], ["ValueError"])
+    if isinstance(node, ast.ImportFrom):
+        renamed = [alias for alias in node.names if (alias.asname or alias.name) in _REFUSALS]
+        return any(alias.name != "UserError" or "recombine" not in f"{node.module}" for alias in renamed)
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in _REFUSALS
+
+
 class _WithoutChecks(ast.NodeTransformer):
-    """A tree without its checks."""
+    """A tree without its checks; `ours` says that the file is one of this package."""
+
+    def __init__(self, ours: bool):
+        self.ours = ours
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if _only_refuses(node) else self.generic_visit(node)
+        return None if _only_refuses(node, self.ours) else self.generic_visit(node)
 
 
-def _only_refuses(node: ast.If) -> bool:
+def _only_refuses(node: ast.If, ours: bool) -> bool:
     last = node.body[-1]
     refusal = _word(last.exc.func) if isinstance(last, ast.Raise) and isinstance(last.exc, ast.Call) else ""
     whole = [node.test, *node.body]
-    calls = [part.func for part in ast.walk(node.test) if isinstance(part, ast.Call)]
+    calls = [part for part in ast.walk(node.test) if isinstance(part, ast.Call)]
     binds = any(isinstance(part, _BINDS) for one in whole for part in ast.walk(one))
-    looks = all(_word(call) in _LOOKING for call in calls)
+    looks = all(_looks(call, ours) for call in calls)
     return refusal in _REFUSALS and looks and not (node.orelse or binds or _leaves(whole))
+
+
+def _looks(call: ast.Call, ours: bool) -> bool:
+    """Whether a call is known to change nothing. A name without a module before it must be Python's, or of our files."""
+    word, bare = _word(call.func), isinstance(call.func, ast.Name)
+    known = word in _LOOKING and (ours or not bare or hasattr(builtins, word))
+    return (known or (ours and word in _OURS)) and not any(given.arg in _TOUCHING for given in call.keywords)
 
 
 @cache
