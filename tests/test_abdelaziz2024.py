@@ -90,6 +90,12 @@ def test_claims_read_tables_of_known_answer():
     assert [v.verdict for v in rc.judge_all(every, subtasks.CLAIMS)] == ["fails", "fails", "fails"]
 
 
+def test_a_question_that_no_arm_answers_is_left_open():
+    found = rc.judge(table(umbrella=(0.97, 0.5, 0.0), granular=(0.98, 0.7, 0.005)), subtasks.CLAIMS[0])
+    assert found.groups == {"new names": "holds", "deeper nesting": "undecided"}
+    assert "there is nothing to compare" in found.because["deeper nesting"]
+
+
 def test_arms_that_do_not_fit_alike_decide_nothing():
     apart = table(umbrella=(0.97, 0.5, 0.1), granular=(0.6, 0.9, 0.9))
     assert rc.judge_all(apart, subtasks.CLAIMS)[0].verdict == "undecided"

@@ -34,8 +34,11 @@ def test_stored_verdicts_are_those_of_todays_rules_and_the_board_says_them(paper
     names = [name for name in catalogue.names() if name.startswith(f"{paper}/")]
     shown = over_results(names, TierOptions(RESULTS), judged_result)
     for one in shown:
-        stored = {row["claim"]: row["verdict"] for row in json.loads((one.folder / "verdicts.json").read_text())}
-        assert stored == {v.claim: v.verdict for v in one.verdicts}
+        stored = json.loads((one.folder / "verdicts.json").read_text())
+        words = ("claim", "verdict", "says", "source", "unit")
+        assert [[row[word] for word in words] for row in stored] == [
+            [getattr(v, word) for word in words] for v in one.verdicts
+        ]
     text = page(catalogue.find(names[0]).paper, shown, RESULTS.name)
     assert (BOARD / f"{paper}.md").read_text() == text, f"docs/board/{paper}.md is stale: run 'recombine board'"
 

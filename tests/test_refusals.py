@@ -63,6 +63,8 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     # scores
     "row 0 has no place that counts": lambda: exact_match(NOWHERE),
     "there is nothing to be right": lambda: token_accuracy(NOWHERE),
+    "no rows are left to be scored": lambda: exact_match(NOWHERE.where(np.zeros(1, bool))),
+    "no rows are left .* was nothing chosen": lambda: token_accuracy(NOWHERE.where(np.zeros(1, bool))),
     "ids and weights, and logits .* got y .2, 3. and y_hat .2, 3.": lambda: exact_match(
         rc.Record(np.zeros((2, 1)), np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3)))
     ),
@@ -80,6 +82,9 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     r"rows \(t, x, f1, .., fK\), got a ndarray of int16\(48,\)": lambda: withholding(Z[:, 0], PAIRS, 0.2, RNG),
     "not those that the split withholds: 16 trained rows have one": lambda: groups(
         withholding(Z, PAIRS, 0.0, RNG), PAIRS.T | np.eye(3, dtype=bool)
+    ),
+    "rows have a pair that no trained row has and that is not among these": lambda: groups(
+        withholding(Z, PAIRS | PAIRS.T, 0.0, RNG), PAIRS
     ),
     "drawn by rc.rng": lambda: ANY.withheld_pairs(4, 0.25, 0),
     "lies between 0 and 1, got nan": lambda: withheld_pairs(4, float("nan"), RNG),

@@ -56,6 +56,14 @@ def test_short_answers_to_new_combinations_weigh_as_much_as_long_ones():
     assert found.verdict != "composes"
 
 
+def test_the_distance_of_two_answers_is_a_share_of_the_longer(asked):
+    """A token alone, the same before three more, and another token alone."""
+    counts = np.array([[1, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]])
+    ids = np.array([[1, 0, 0, 0], [1, 2, 2, 2], [2, 0, 0, 0]])
+    found = read_answers(np.stack([ids, counts], axis=-1), np.eye(4)[ids], np.ones(3, bool))
+    assert found.apart(found.truth, found.truth) == pytest.approx(np.array([[0, 0.75, 1], [0.75, 0, 1], [1, 1, 0]]))
+
+
 def test_a_solver_of_chains_composes_and_a_memory_of_them_does_not(asked):
     pairs = asked.z[:, 2:]
     rows = pairs[:, 1] >= 0  # two functions: x and the pair are what is combined

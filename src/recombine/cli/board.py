@@ -33,13 +33,12 @@ def board(words: list[str]) -> int:
     about = "Write a page per paper with every claim and its verdicts.\nExample: recombine board --to docs/board"
     options = parse(BoardOptions, words, "recombine board", about)
     to = options.to or (Path("docs/board") if options.out == Path("results") else options.out / "board")
-    if options.to:
+    if options.out.is_dir():
         to.mkdir(parents=True, exist_ok=True)  # before all is judged, which takes a minute
     found, own = pages(options.out), studies(options.out)
     left = f"own studies have no page: {', '.join(own)} ('recombine verdicts FILE --markdown' prints their tables)"
     if not found:
         raise UserError(left if own else f"nothing has been run in {options.out}")
-    to.mkdir(parents=True, exist_ok=True)
     for paper, text in found.items():
         (to / f"{paper}.md").write_text(text)
         print(to / f"{paper}.md")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.core import UserError
+from recombine.measures.similarity import distance_matrix
 
 SCALED = 16
 """Targets of at most so many numbers are each brought to unit variance, since their units may differ."""
@@ -53,6 +54,14 @@ class Answers:
         wrong = apart.reshape(len(apart), self.heads, -1).sum(axis=2) / 2  # (rows, heads)
         there = 1.0 - truth.reshape(len(truth), self.heads, -1)[..., 0]
         return np.sum(wrong * there, axis=1) / np.sum(there, axis=1)
+
+    def apart(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """(some, others) the error between every two answers; of two lengths, as a share of the longer."""
+        squares = distance_matrix(some, others) ** 2
+        if not self.ragged:
+            return squares / self.scale
+        lengths = (self.heads - a.reshape(len(a), self.heads, -1)[..., 0].sum(axis=1) for a in (some, others))
+        return squares / 2 / np.maximum.outer(*lengths)
 
 
 def read_answers(targets: np.ndarray, outputs: np.ndarray, trained: np.ndarray) -> Answers:

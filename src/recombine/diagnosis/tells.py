@@ -12,7 +12,6 @@ from recombine.diagnosis.jackknife import around, groups_of
 from recombine.measures import identify, recall
 from recombine.measures.gap import Interval, share_interval
 from recombine.measures.memory import derangement
-from recombine.measures.similarity import distance_matrix
 
 ALIKE = 0.02
 """Two answers are the same if they differ by less than this share of the targets' variance."""
@@ -95,9 +94,7 @@ def _copies(b: Behaviour, new: np.ndarray, given: np.ndarray) -> tuple[float, fl
     if b.evidence.continuous:  # no two examples are alike
         return 0.0, 0.0
     e, seen = b.evidence, sampled(np.flatnonzero(b.evidence.seen), _MOST)
-    apart = distance_matrix(given[new], given[seen]) ** 2 / e.answers.scale
-    limit = ALIKE * b.variance
-    alike = apart <= limit
+    alike = e.answers.apart(given[new], given[seen]) <= ALIKE * b.variance
     steps = recall.steps_apart(e.combinations[new], e.combinations[seen], e.ordered)
     nearest = steps <= steps.min(axis=1, keepdims=True)
     return float(alike.any(axis=1).mean()), float((alike & nearest).any(axis=1).mean())

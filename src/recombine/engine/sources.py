@@ -78,7 +78,7 @@ _LOOKING = frozenset(
 """The last words of calls that change nothing, of Python and NumPy; they touch no file, which may raise an OSError."""
 _OURS = frozenset(
     [
-        *("as_mask", "beyond", "filled", "flat", "has_withheld", "leaves", "parted", "total"),
+        *("as_mask", "beyond", "filled", "flat", "has_untrained", "has_withheld", "leaves", "parted", "total"),
         *("exists", "is_dir", "is_file", "resolve", "stat", "S_ISREG"),
     ]
 )
@@ -169,7 +169,7 @@ def _only_refuses(node: ast.If, ours: bool) -> bool:
 
 
 def _looks(call: ast.Call, ours: bool) -> bool:
-    """Whether a call is known to change nothing. A name without a module before it must be Python's, or of our files."""
+    """Whether a call is known to change nothing; outside our own files a bare name must be one of Python's own."""
     word, bare = _word(call.func), isinstance(call.func, ast.Name)
     known = word in _LOOKING and (ours or not bare or hasattr(builtins, word))
     return (known or (ours and word in _OURS)) and not any(given.arg in _TOUCHING for given in call.keywords)

@@ -11,6 +11,8 @@ import numpy as np
 
 from recombine.core import Record, UserError
 
+_EMPTY = "no rows are left to be scored: was nothing chosen?"
+
 
 def token_accuracy(record: Record) -> float:
     """The share of places that count at which the largest logit is that of the right token.
@@ -21,7 +23,9 @@ def token_accuracy(record: Record) -> float:
     >>> token_accuracy(record), exact_match(record)
     (0.5, 0.0)
     """
-    if isinstance(record, Record) and record.y.shape[2:] == (2,) and len(record) and not np.any(record.y[..., 1] > 0):
+    if isinstance(record, Record) and not len(record):
+        raise UserError(_EMPTY)
+    if isinstance(record, Record) and record.y.shape[2:] == (2,) and not np.any(record.y[..., 1] > 0):
         raise UserError("no place of these rows counts (a weight above 0): there is nothing to be right")
     if isinstance(record, Record) and np.any(beyond(record)):
         raise UserError(_told(record))
@@ -35,6 +39,8 @@ def exact_match(record: Record) -> float:
     >>> exact_match(Record(np.zeros((2, 1)), y[..., 0], y, y_hat))
     0.5
     """
+    if isinstance(record, Record) and not len(record):
+        raise UserError(_EMPTY)
     return float(np.mean(exact_rows(record)))
 
 

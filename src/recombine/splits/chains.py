@@ -89,12 +89,29 @@ def groups(split: Split, pairs: np.ndarray) -> dict[str, np.ndarray]:
     if np.any(split.train & has_withheld(split.combinations, pairs)):
         count = int(np.sum(split.train & has_withheld(split.combinations, pairs)))
         raise UserError(f"these pairs are not those that the split withholds: {count} trained rows have one")
+    if np.any(has_untrained(split) & ~has_withheld(split.combinations, pairs)):
+        count = int(np.sum(has_untrained(split) & ~has_withheld(split.combinations, pairs)))
+        raise UserError(
+            f"{count} rows have a pair that no trained row has and that is not among these pairs: give all that the"
+            " split withholds, or hold out fewer single rows"
+        )
     novel, many = has_withheld(split.combinations, pairs), lengths(split.combinations)
     found = {"trained": split.train}
     for d in range(2, split.combinations.shape[1] - 1):
         found[f"row_{d}"] = split.held_out & ~novel & (many == d)
         found[f"pair_{d}"] = novel & (many == d)
     return found
+
+
+def has_untrained(split: Split) -> np.ndarray:
+    """(rows,) whether a row has a pair of adjacent functions that no trained row has.
+
+    >>> z = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]])
+    >>> has_untrained(Split(z, np.array([True, False, False]))).tolist()
+    [False, True, False]
+    """
+    nodes = neighbours(split.combinations[:, 2:])
+    return np.any(~np.isin(nodes, [ABSENT, *np.unique(nodes[split.train])]), axis=1)
 
 
 def of_world(combinations: np.ndarray, world: int, chosen: np.ndarray) -> np.ndarray:

@@ -112,6 +112,8 @@ def controls(settings: Settings) -> list[dict]:
     return [*known, {"system": "untrained", "seed": 0} | training.measured(settings, UMBRELLA, untrained)[0][0]]
 
 
+FLOOR = 0.02
+"""The least share of exact calls, at the best arm, at which arms are compared."""
 LABELS = {"iid": "as trained", "names": "new names", "nesting": "deeper nesting"}
 
 
@@ -146,6 +148,14 @@ def learnt(arm: str, other: str, question: str) -> Effect:
     return compared(arm, other, {LABELS[question]: rc.fitted("exact_iid", at_least=0.9, condition=other)})
 
 
+def at_the_floor(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """The questions of which no arm answers enough to be compared."""
+    rows = rc.networks(table)
+    most = {label: rows.groupby("condition")[f"exact_{q}"].mean().max() for q, label in LABELS.items()}
+    why = f"fewer than {FLOOR:.0%} are answered by every arm: there is nothing to compare"
+    return {label: ("undecided", why) for label, share in most.items() if share < FLOOR}
+
+
 def spread(table: pd.DataFrame) -> float:
     """By how much the tokens that bear loss differ between arms, as a share of the least."""
     tokens = rc.networks(table)["loss_tokens"]
@@ -159,7 +169,7 @@ CONTROLS = (
     rc.reads("untrained", "exact_iid", at_most=0.05),
     rc.reads("perfect", "unlisted_names", at_most=0.0),
 )
-claim = partial(rc.Claim, preconditions=EQUAL, controls=CONTROLS)
+claim = partial(rc.Claim, preconditions=EQUAL, controls=CONTROLS, unsettled=at_the_floor)
 CLAIMS = (
     claim(
         "seven subtasks beat full calls alone (the note)",

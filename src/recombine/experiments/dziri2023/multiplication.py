@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import recombine as rc
 from recombine.experiments.dziri2023 import products
-from recombine.experiments.tokens import shared
+from recombine.experiments.tokens import shared, worlds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,9 +120,6 @@ def fits(at_least: float, *arms: str, sizes: tuple[str, ...] = ("exact_trained",
     return tuple(rc.fitted(column, at_least=at_least, condition=list(arms)) for column in sizes)
 
 
-ENOUGH = rc.Check(
-    "the fewest products of a group", lambda t: rc.networks(t)[["n_row", "n_withheld"]].min().min(), at_least=60
-)
 CONTROLS = (
     rc.reads("perfect", "exact_withheld", at_least=1.0),
     rc.reads("perfect", "exact_longer", at_least=1.0),
@@ -137,7 +134,7 @@ CONTROLS = (
     rc.reads("untrained", "exact_trained", at_most=0.05),
     rc.reads("untrained", "exact_longer", at_most=0.05),
 )
-claim = partial(rc.Claim, controls=CONTROLS, preconditions=(ENOUGH,))
+claim = partial(rc.Claim, controls=CONTROLS, preconditions=(worlds.enough("row", "withheld"),))
 CLAIMS = (
     claim(
         "success on products is remembered (the note)",

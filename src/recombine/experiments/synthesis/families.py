@@ -18,7 +18,7 @@ import recombine as rc
 from recombine.splits import coverage
 
 TRIES = 1000
-"""How many lots are drawn at most."""
+"""How often pairs are drawn at most."""
 PROGRAMMES = 800
 """How many dynamic programmes of four numbers there are, drawn at random."""
 COMMANDS = 1500
@@ -204,7 +204,7 @@ def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.G
         train, asked = own & (new == 0), own & (new == 1)
         if coverage.covered(parts[own], train[own]) == 1 and asked.any():
             return Sides(train, asked, float(coverage.covered(nodes[own], train[own])))
-    raise rc.UserError(f"{name}: in {TRIES} lots, withholding {withheld:g} of the pairs always left a part untrained")
+    raise rc.UserError(f"{name}: in {TRIES} draws, withholding {withheld:g} of the pairs always left a part untrained")
 
 
 def thinned(name: str, task: rc.Task, train: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 import recombine as rc
@@ -45,16 +46,15 @@ def covering(table: pd.DataFrame) -> pd.Series:
 
 
 def by_coverage(effect):
-    """An effect of a size and a table, a column for each family that rises with coverage, size and share withheld.
+    """An effect of a size and a table, a column for each family that may rise with coverage, size and share withheld.
 
-    Where none rises all stay, and `nothing_to_explain` says so.
+    Where none can all stay, and `nothing_to_explain` says so.
     """
 
     def columns(table: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
 
-        level = flat(table)
-        left = table if not rises(table) else table[~table["family"].isin(level)]
+        left = table if not rises(table) else table[~table["family"].isin(flat(table))]
         found = {
             f", {size}, {share:g} withheld": rc.each_of("family", partial(effect, size))(rc.pick(left, withheld=share))
             for size in (WIDE, DEEP)
@@ -74,15 +74,25 @@ def fits_alike(size: str, table: pd.DataFrame) -> pd.Series:
     return learnt.where(learnt.isna() | (apart.reindex(learnt.index) <= ALIKE), 0.0)
 
 
-def flat(table: pd.DataFrame) -> dict[str, float]:
-    """By family in which learnt networks gain too little from coverage, how much."""
-    learnt = rc.each_of("family", LEARNT)(table)
-    means = rc.each_of("family", covering)(table).where(learnt == 1).mean()
-    return {str(name): float(gain) for name, gain in means.items() if gain < MATTERS}
+def rise(table: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """By family, the interval of what learnt networks gain from coverage; boundless where fewer than two learnt."""
+    gains = rc.each_of("family", covering)(table).where(rc.each_of("family", LEARNT)(table) == 1)
+    known = {str(name): gains[name].dropna().to_numpy() for name in gains}
+    return {name: rc.interval(each) if len(each) > 1 else (-inf, inf) for name, each in known.items()}
+
+
+def flat(table: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """The families that gain less from coverage than matters, with the interval of what they gain."""
+    return {name: ends for name, ends in rise(table).items() if ends[1] < MATTERS}
+
+
+def unclear(table: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """The families of which it is open whether they gain from coverage, with the interval of what they gain."""
+    return {name: ends for name, ends in rise(table).items() if ends[0] <= MATTERS <= ends[1]}
 
 
 def rises(table: pd.DataFrame) -> bool:
-    """Whether coverage matters in some family."""
+    """Whether coverage may matter in some family."""
     return len(flat(table)) < rc.networks(table)["family"].nunique()
 
 
@@ -109,13 +119,22 @@ def no_room(room, table: pd.DataFrame) -> dict[str, tuple[str, str]]:
 
 
 def nothing_to_explain(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Where coverage matters in no family it cannot be all there is; nor is a family without room decided."""
-    why = no_room(size_room, table)
+    """Where coverage matters in no family it cannot be all there is; nor is a family decided that may not rise with it.
+
+    Nor is a family without room.
+    """
+    said = f"it is open whether success beyond memory rises with coverage by {MATTERS:g}"
+    why = {name: ("undecided", f"{said}: by {_span(ends)}") for name, ends in unclear(table).items()}
+    why |= no_room(size_room, table)
     if not rises(table):
-        said = "in no family does success beyond memory rise with coverage by"
-        why = {name: ("undecided", f"{said} {MATTERS:g}: here by {gain:+.2f}") for name, gain in flat(table).items()}
+        said = f"in no family does success beyond memory rise with coverage by {MATTERS:g}"
+        why = {name: ("undecided", f"{said}: here by {_span(ends)}") for name, ends in flat(table).items()}
     names = [f", {size}, {share:g} withheld" for size in (WIDE, DEEP) for share in shares(table)]
     return {f"{family}{name}": reason for family, reason in why.items() for name in names}
+
+
+def _span(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.2f} to {ends[1]:.2f}"
 
 
 def reading(system: str, how: str, **bounds: float) -> rc.Check:
@@ -154,7 +173,7 @@ STATED = (
     ),
     claim(
         "at equal coverage networks of all sizes answer withheld pairs alike (coverage is all there is)",
-        "In every family in which success beyond memory rises with coverage, and at every coverage, wider and deeper"
+        "In every family in which success beyond memory surely rises with coverage, at every coverage, wider and deeper"
         " networks that fit equally well answer withheld pairs neither better nor worse.",
         effect=by_coverage(larger),
         above=-MATTERS,
@@ -166,8 +185,9 @@ STATED = (
     ),
     claim(
         "withheld pairs are answered better beyond memory where more other pairs are covered (coverage helps)",
-        "In every family, the more of all pairs training covers, and with it the more rows, the more examples with"
-        " one withheld pair are answered beyond those that the nearest memory or the best voter answers.",
+        "In every family, the share of examples with one withheld pair that is answered, less the share that the"
+        " nearest memory or the best voter answers, is larger where training covers most pairs (and has the most rows)"
+        " than where it covers fewest.",
         effect=rc.each_of("family", covering),
         above=MATTERS,
         unit="success on withheld pairs less the best without composing, most covered minus fewest, mean over sizes",

@@ -8,7 +8,17 @@ import numpy as np
 
 import recombine as rc
 from recombine.experiments.synthesis import pooled_forest
-from recombine.experiments.synthesis.pooled_claims import COVERING, DEEP, DEEPER, SAME, USUAL, WIDE, WIDER, flat
+from recombine.experiments.synthesis.pooled_claims import (
+    COVERING,
+    DEEP,
+    DEEPER,
+    SAME,
+    USUAL,
+    WIDE,
+    WIDER,
+    flat,
+    unclear,
+)
 from recombine.experiments.synthesis.pooled_forest import FAINT, INK, SIZES
 
 if TYPE_CHECKING:
@@ -128,11 +138,12 @@ def _half(numbers: pd.Series) -> float:
 
 def _below(verdict: Verdict, table: pd.DataFrame) -> str:
     """How the claim that coverage is all there is came out, and of which families it does not speak."""
-    names = [TITLES[name][0] for name in flat(table)]
+    names, open_ = ([TITLES[name][0] for name in of(table)] for of in (flat, unclear))
     held = list(verdict.groups.values()).count("holds")
     said = f"“Coverage is all there is”: {verdict.verdict}"
     if verdict.groups:
         said += f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
     if unlike := [name for name, word in verdict.groups.items() if word == "fails"]:
         said += f", not in {'; '.join(unlike)}"
-    return said + (f".\nIt leaves out families flat in coverage: {', '.join(names)}." if names else ".")
+    said += f".\nIt leaves out families flat in coverage: {', '.join(names)}" if names else ""
+    return said + (f".\nWhether these rise with coverage is open: {', '.join(open_)}." if open_ else ".")
