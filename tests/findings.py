@@ -36,7 +36,7 @@ def _table(rows: str, known: set[str]) -> str:
 
 def _rows(name: str) -> list[str]:
     experiment = catalogue.find(name)
-    stored = [folder for folder in (RESULTS / name / "gpu", most_seeds(name)) if (folder / "verdicts.json").exists()]
+    stored = [folder for folder in (RESULTS / name / "gpu", *laptop_runs(name)) if (folder / "verdicts.json").exists()]
     if not stored:
         return []
     folder = next((f for f in stored if code_changes(experiment, f) == []), stored[-1])
@@ -46,11 +46,11 @@ def _rows(name: str) -> list[str]:
     return [f"{first if i == 0 else '|  |  |'} {one} |" for i, one in enumerate(said)]
 
 
-def most_seeds(name: str) -> Path:
-    """The laptop run with the most seeds, the later of two: of the tier, or of `laptop,seed=..`, all else equal."""
-    runs = [RESULTS / name / "laptop", *sorted((RESULTS / name).glob("laptop,seed=*"))]
-    alike = [run for run in runs if (run / "verdicts.json").exists() and "," not in run.name.partition(",")[2]]
-    return max(alike, key=lambda run: (_settings(run)["seeds"], _settings(run)["seed"]), default=runs[0])
+def laptop_runs(name: str, results: Path = RESULTS) -> list[Path]:
+    """The runs at laptop size that differ in their seeds alone: most seeds first, and of equally many the later."""
+    runs = [results / name / "laptop", *(results / name).glob("laptop,seed=*")]
+    alike = [run for run in runs if (run / "settings.json").exists() and "," not in run.name.partition(",")[2]]
+    return sorted(alike, key=lambda run: (_settings(run)["seeds"], _settings(run)["seed"]), reverse=True)
 
 
 def _settings(folder: Path) -> dict:
@@ -97,7 +97,8 @@ def _others(verdict: dict) -> str:
     """How many groups fail and how many are undecided, after how many hold; one or two that fail are named."""
     words = {part["name"]: part["verdict"] for part in verdict["parts"]} | verdict["groups"]
     fail = [name for name, word in words.items() if word == "fails"]
-    named = f" ({'; '.join(fail)})" if verdict["groups"] and len(fail) <= 2 < len(words) else ""
+    words_alone = not any(name.isdigit() for name in fail)  # "1 fails (2)" would read as a count
+    named = f" ({'; '.join(fail)})" if verdict["groups"] and words_alone and len(fail) <= 2 < len(words) else ""
     undecided = list(words.values()).count("undecided")
     said = f", {len(fail)} fail{'s' * (len(fail) == 1)}{named}" if fail else ""
     return said + (f", {undecided} undecided" if undecided else "")

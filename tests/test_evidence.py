@@ -48,6 +48,15 @@ def test_the_findings_say_what_the_results_say():
     assert findings.PAGE.read_text() == findings.rebuilt(findings.PAGE.read_text())
 
 
+def test_the_findings_take_the_most_seeds_and_of_equally_many_the_later(tmp_path):
+    for label, seeds, seed in (("laptop", 5, 2), ("laptop,seed=20", 20, 20), ("laptop,seed=40", 20, 40)):
+        (tmp_path / "a" / label).mkdir(parents=True)
+        text = json.dumps({"settings": {"seeds": seeds, "seed": seed}})
+        (tmp_path / "a" / label / "settings.json").write_text(text)
+    found = [folder.name for folder in findings.laptop_runs("a", tmp_path)]
+    assert found == ["laptop,seed=40", "laptop,seed=20", "laptop"]
+
+
 def test_gpu_runs_that_are_listed_can_be_ordered():
     for line in (HERE / "tests" / "gpu_runs.txt").read_text().splitlines():
         device, name, *flags = shlex.split(line)
