@@ -204,7 +204,7 @@ def sides(name: str, task: rc.Task, seed: int, withheld: float, rng: np.random.G
         train, asked = own & (new == 0), own & (new == 1)
         if coverage.covered(parts[own], train[own]) == 1 and asked.any():
             return Sides(train, asked, float(coverage.covered(nodes[own], train[own])))
-    raise rc.UserError(f"{name}: in {TRIES} draws, withholding {withheld:g} of the pairs always left a part untrained")
+    raise rc.UserError(f"{name}: in {TRIES} lots, withholding {withheld:g} of the pairs always left a part untrained")
 
 
 def thinned(name: str, task: rc.Task, train: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
