@@ -38,7 +38,7 @@ def form(name: str, depth: int = 2, item: int = 0) -> np.ndarray:
 def called(prompt: list[str], verb: str) -> tuple[list[str], list[str]]:
     """Name and slots of the listed function that does this."""
     i = prompt.index(verb)
-    return prompt[i - 2 : i], prompt[i + 1 : i + 3]
+    return prompt[i + 1 : i + 3], prompt[i + 3 : i + 5]
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -81,7 +81,7 @@ def test_new_names_are_never_listed_in_training(examples):
     assert (len(shown), len(new)) == (200, 56)
     assert not set(shown) & set(new)
     letter = calls.VOCABULARY.ids(["letter 0"])[0]
-    listed = examples[0][:, :30].reshape(len(ROWS), 6, 5)[..., :2] - letter
+    listed = calls.listed_names(examples[0]) - letter
     numbers = listed[..., 0] * calls.LETTERS + listed[..., 1]
     for kind, group in ((calls.TRAINED, shown), (calls.NEW, new)):
         assert np.isin(numbers[ROWS[:, 0] == kind], group).all()

@@ -1,7 +1,7 @@
 """Turns a list of functions and a request into a function call, or into one of seven smaller answers about it.
 
 A small stand-in for the training tasks of Abdelaziz et al., "Granite-Function Calling Model" (2024, arXiv 2407.00121).
-Six functions are listed, each with a name of two letters, what it does (a verb) and two slots. A request has 1 to 3
+Six functions are listed, each with what it does (a verb), a name of two letters and two slots. A request has 1 to 3
 verbs: the first with two values, each further one with one value, since its first slot takes the result before it. The
 full call is nested: `f2 ( slot f1 ( slot value slot value ) slot value )`. A combination is (names, depth, item, form):
 names 0 are those shown in training, 1 are new ones; the item is the number from which list and request are drawn.
@@ -135,7 +135,7 @@ def _joined(pieces: Iterable[Piece]) -> _Written:
 
 def _request(item: Item, depth: jax.Array, form: jax.Array) -> _Written:
     """The list, the form, and the request: each verb before its values, or after them where it is paraphrased."""
-    listed = jnp.concatenate([item.names, item.verbs[:, None], item.slots], axis=1)
+    listed = jnp.concatenate([item.verbs[:, None], item.names, item.slots], axis=1)
     beside, otherwise = form == FORMS.index("parallel"), form == FORMS.index("paraphrase")
     wanted = jnp.where(otherwise, _word("full"), _word(FORMS[0]) + form)
     pieces: list[Piece] = [(listed, True), (wanted, True)]
@@ -146,6 +146,11 @@ def _request(item: Item, depth: jax.Array, form: jax.Array) -> _Written:
     for k in range(DEEPEST - 1):  # what was called before is given, and which function comes next is asked
         pieces += [(item.names[item.called[k]], (k + 1 < depth) & (form == FORMS.index("next")))]
     return _joined([*pieces, (item.result, form == FORMS.index("response"))])
+
+
+def listed_names(x: np.ndarray) -> np.ndarray:
+    """The names (rows, 6, 2), in tokens, of the functions that rows x (rows, T) list."""
+    return x[:, : 5 * LISTED].reshape(len(x), LISTED, 5)[..., 1:3]
 
 
 def _word(name: str) -> int:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Settings(Seeded):
     width: int = 64
     """entries of a decoder's hidden vectors"""
-    depth: int = 2
+    depth: int = 4
     """layers of a decoder"""
     heads: int = 4
     """heads of a layer"""
@@ -42,7 +42,7 @@ class Settings(Seeded):
     """updates on the few examples of the full call"""
     batch: int = 32
     """rows per update"""
-    learning_rate: float = 3e-3
+    learning_rate: float = 4e-3
     """AdamW's learning rate, which falls to zero along a cosine"""
     weight_decay: float = 1e-2
     """AdamW's weight decay"""
@@ -69,10 +69,13 @@ class Settings(Seeded):
 
 
 QUICK = Settings(seeds=2, width=8, depth=1, heads=2, steps=20, tuning_steps=5, batch=8, items=20, examples=8, n_eval=16)
-LAPTOP = Settings(seed=1, seeds=3, width=32, steps=200, items=4000, n_eval=256)
-_SIZES = {"width": 256, "depth": 4, "heads": 8, "batch": 64, "items": 40_000, "learning_rate": 1e-3, "arms": ARMS}
-GPU = Settings(seed=1, seeds=8, block=8, steps=6_000, precision="bfloat16", **_SIZES)  # pyrefly: ignore
-PAPER = replace(GPU, seeds=10, block=5, depth=8, steps=100_000, items=200_000, precision="float32")
+LAPTOP = Settings(seed=1, seeds=3, width=32, depth=2, steps=200, items=4000, n_eval=256)
+GPU = Settings(
+    seed=1, seeds=8, block=8, width=128, steps=12_000, batch=64, items=40_000, precision="bfloat16", arms=ARMS
+)
+PAPER = replace(
+    GPU, seeds=10, block=5, width=256, depth=8, steps=100_000, items=200_000, learning_rate=1e-3, precision="float32"
+)
 _TWO: dict[str, Any] = {"arms": (UMBRELLA, GRANULAR), "seeds": lambda s: min(s.seeds, 5)}  # minutes
 VARIANTS = (
     rc.Variant("400 examples of the full call", "how many examples suffice is our choice", examples=400, **_TWO),

@@ -130,13 +130,12 @@ def unlisted(record: rc.Record) -> float:
 
     A right first letter is needed, since predictions are made after the right beginning.
     """
-    from recombine.tasks.calls import LISTED
+    from recombine.tasks.calls import listed_names
 
     first = np.argmax(record.y[..., 1] > 0, axis=1)
     rows = np.arange(len(record))
     letters = np.stack([record.y_hat[rows, first + k].argmax(axis=-1) for k in range(2)], axis=1)
-    listed = record.x[:, : 5 * LISTED].reshape(len(record), LISTED, 5)[..., :2]
-    known = np.any(np.all(listed == letters[:, None], axis=2), axis=1)
+    known = np.any(np.all(listed_names(record.x) == letters[:, None], axis=2), axis=1)
     begun = letters[:, 0] == record.y[rows, first, 0]
     return float(np.mean(~known[begun])) if begun.any() else float("nan")
 
