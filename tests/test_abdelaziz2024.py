@@ -96,6 +96,12 @@ def test_a_question_that_no_arm_answers_is_left_open():
     assert "there is nothing to compare" in found.because["deeper nesting"]
 
 
+def test_an_arm_that_is_not_compared_leaves_the_floor_where_it_is():
+    both = {"umbrella": (0.97, 0.5, 0.0), "granular": (0.98, 0.7, 0.005)}
+    found = rc.judge(table(**both, paraphrased=(0.97, 0.5, 0.4)), subtasks.CLAIMS[0])
+    assert found.groups["deeper nesting"] == "undecided"
+
+
 def test_arms_that_do_not_fit_alike_decide_nothing():
     apart = table(umbrella=(0.97, 0.5, 0.1), granular=(0.6, 0.9, 0.9))
     assert rc.judge_all(apart, subtasks.CLAIMS)[0].verdict == "undecided"

@@ -5,6 +5,7 @@ Six functions are listed, each with what it does (a verb), a name of two letters
 verbs: the first with two values, each further one with one value, since its first slot takes the result before it. The
 full call is nested: `f2 ( slot f1 ( slot value slot value ) slot value )`. A combination is (names, depth, item, form):
 names 0 are those shown in training, 1 are new ones; the item is the number from which list and request are drawn.
+The verb is listed first, so that a name follows what the request repeats: decoders learn that sooner (docs/history.md).
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 A synthesis note says that training on granular subtasks "generalizes better than umbrella datasets". The paper reports
 no comparison of the two; this is one, with small decoders and a toy language of calls. The umbrella shows full calls,
 the granular arm seven forms of the same items. One arm lacks the forms that hold nested, chained or parallel calls; one
-shows full calls and paraphrases. New names and deeper nesting are asked. A laptop's decoders are too small and train
-too shortly to learn calls (a calibration on another seed), and they are three, where a verdict needs five: there, two
-arms show that all runs, no claim can be judged, and a GPU decides.
+shows full calls and paraphrases. New names and deeper nesting are asked. Decoders of the laptop tier are too small and
+train too briefly to learn calls, and are three where a verdict needs five: its two arms only show that everything runs.
+A larger run decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -71,11 +71,10 @@ class Settings(Seeded):
 QUICK = Settings(seeds=2, width=8, depth=1, heads=2, steps=20, tuning_steps=5, batch=8, items=20, examples=8, n_eval=16)
 LAPTOP = Settings(seed=1, seeds=3, width=32, depth=2, steps=200, items=4000, n_eval=256)
 GPU = Settings(
-    seed=1, seeds=8, block=8, width=128, steps=12_000, batch=64, items=40_000, precision="bfloat16", arms=ARMS
+    seed=2, seeds=8, block=8, width=128, steps=12_000, batch=64, items=40_000, precision="bfloat16", arms=ARMS
 )
-PAPER = replace(
-    GPU, seeds=10, block=5, width=256, depth=8, steps=100_000, items=200_000, learning_rate=1e-3, precision="float32"
-)
+_LARGE: dict[str, Any] = {"width": 256, "depth": 8, "heads": 8, "learning_rate": 1e-3}
+PAPER = replace(GPU, seeds=10, block=5, steps=100_000, items=200_000, precision="float32", **_LARGE)
 _TWO: dict[str, Any] = {"arms": (UMBRELLA, GRANULAR), "seeds": lambda s: min(s.seeds, 5)}  # minutes
 VARIANTS = (
     rc.Variant("400 examples of the full call", "how many examples suffice is our choice", examples=400, **_TWO),
@@ -151,12 +150,17 @@ def learnt(arm: str, other: str, question: str) -> Effect:
     return compared(arm, other, {LABELS[question]: rc.fitted("exact_iid", at_least=0.9, condition=other)})
 
 
-def at_the_floor(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """The questions of which no arm answers enough to be compared."""
-    rows = rc.networks(table)
-    most = {label: rows.groupby("condition")[f"exact_{q}"].mean().max() for q, label in LABELS.items()}
-    why = f"fewer than {FLOOR:.0%} are answered by every arm: there is nothing to compare"
-    return {label: ("undecided", why) for label, share in most.items() if share < FLOOR}
+def at_the_floor(arm: str, other: str) -> Callable[[pd.DataFrame], dict[str, tuple[str, str]]]:
+    """The questions of which neither of two arms answers enough to be compared."""
+
+    def left_open(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
+        rows = rc.networks(table)
+        mine = rows[rows["condition"].isin((arm, other))].groupby("condition")
+        most = {label: mine[f"exact_{q}"].mean().max() for q, label in LABELS.items()}
+        why = f"neither arm answers {FLOOR:.0%}: there is nothing to compare"
+        return {label: ("undecided", why) for label, share in most.items() if share < FLOOR}
+
+    return left_open
 
 
 def spread(table: pd.DataFrame) -> float:
@@ -172,27 +176,31 @@ CONTROLS = (
     rc.reads("untrained", "exact_iid", at_most=0.05),
     rc.reads("perfect", "unlisted_names", at_most=0.0),
 )
-claim = partial(rc.Claim, preconditions=EQUAL, controls=CONTROLS, unsettled=at_the_floor)
+claim = partial(rc.Claim, preconditions=EQUAL, controls=CONTROLS)
 CLAIMS = (
     claim(
         "seven subtasks beat full calls alone (the note)",
-        "Trained on seven subtasks, decoders call functions with new names, and calls nested more deeply, rightly more"
-        " often than decoders trained on as many tokens of full calls.",
+        "Trained on seven subtasks and then on a few full calls, decoders call functions with new names, and calls"
+        " nested more deeply, rightly more often than decoders that fit equally well after as many tokens of full"
+        " calls.",
         "a synthesis note: granular subtasks 'generalizes better than umbrella datasets'; not compared in the paper",
         effect=ahead(GRANULAR, UMBRELLA, "names", "nesting"),
         above=0.05,
         unit="share of exact calls, seven subtasks minus full calls alone",
         fits=(alike(GRANULAR, UMBRELLA, "names", "nesting"),),
+        unsettled=at_the_floor(GRANULAR, UMBRELLA),
         over="questions",
     ),
     claim(
         "seven subtasks are more than augmentation (ours)",
-        "Seven subtasks help with new names more than full calls whose requests are also paraphrased.",
+        "Trained on seven subtasks and then on a few full calls, decoders call functions with new names rightly more"
+        " often than decoders that fit equally well after full calls whose requests are also paraphrased.",
         "ours; stated before any run",
         effect=ahead(GRANULAR, PARAPHRASED, "names"),
         above=0.03,
         unit="share of exact calls with new names, seven subtasks minus full calls and paraphrases",
         fits=(alike(GRANULAR, PARAPHRASED, "names"),),
+        unsettled=at_the_floor(GRANULAR, PARAPHRASED),
     ),
     claim(
         "subtasks without nested, chained or parallel calls help with deeper nesting (ours)",
@@ -204,6 +212,7 @@ CLAIMS = (
         above=0.03,
         unit="share of exact calls nested three deep, four subtasks minus full calls alone",
         fits=(learnt(WITHOUT, UMBRELLA, "nesting"),),
+        unsettled=at_the_floor(WITHOUT, UMBRELLA),
     ),
 )
 
