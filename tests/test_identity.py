@@ -54,6 +54,7 @@ def edited(monkeypatch):
         if text is not None or path != Path():
             texts[path] = text if text is not None else ast.unparse(OneMore().visit(ast.parse(path.read_text())))
         identity._code_files.cache_clear()
+        identity._used.cache_clear()
 
     def source(name: str, path: Path, checks: bool) -> sources.Source:
         if path not in texts:
@@ -193,7 +194,7 @@ def test_no_experiment_goes_on_after_a_refusal():
     """Else its checks count, and a better message would make its results stale."""
     for file in sorted((ROOT / "experiments").rglob("*.py")):
         if "def run(cell" in file.read_text():
-            reached = identity._closure(file, identity.TABLE, checks=False)
+            reached = identity._closure(file, identity.TABLE, 0, checks=False)
             assert not [source.name for source, chosen in reached if any(map(sources.goes_on, chosen))], file
             assert not [source.name for source, _ in reached if identity._may_catch(source)], file
 

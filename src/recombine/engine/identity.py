@@ -69,17 +69,17 @@ def code_version(module: Any, roots: tuple[str, ...] = ROWS) -> str:
 
 def _stamp(beside: Path) -> int:
     """Changes when a file of ours does, or one beside the experiment, within a process too."""
-    return hash(tuple(file.stat().st_mtime_ns for place in (_ROOT, beside) for file in sorted(place.rglob("*.py"))))
+    places = (_ROOT,) if beside.is_relative_to(_ROOT) else (_ROOT, beside)
+    return hash(tuple(file.stat().st_mtime_ns for place in places for file in sorted(place.rglob("*.py"))))
 
 
 @cache
 def _code_files(path: Path, roots: tuple[str, ...], stamp: int) -> tuple[tuple[str, str], ...]:
-    del stamp
-    reached, whole = (_closure(path, roots, checks=checks) for checks in (False, True))
+    reached, whole = (_closure(path, roots, stamp, checks=checks) for checks in (False, True))
     if any(_may_catch(source) or any(map(goes_on, chosen)) for source, chosen in reached):
         reached = whole
     elif begun := [_source(each.name, each.path, False) for each, _ in whole if each.always]:
-        reached = _closure(path, roots, checks=False, begun=begun)
+        reached = _closure(path, roots, stamp, checks=False, begun=begun)
     return tuple(sorted((source.name, _digest(chosen)) for source, chosen in reached))
 
 
@@ -89,7 +89,7 @@ def _may_catch(source: Source) -> bool:
 
 
 def _closure(
-    path: Path, roots: tuple[str, ...], *, checks: bool, begun: Sequence[Source] = ()
+    path: Path, roots: tuple[str, ...], stamp: int, *, checks: bool, begun: Sequence[Source] = ()
 ) -> list[tuple[Source, list[ast.stmt]]]:
     """The modules that the roots reach, and of each the statements, in the order of the file.
 
@@ -107,7 +107,7 @@ def _closure(
         statements = _statements(source, name)
         reached.setdefault(source.name, (source, {}))[1].update({id(s): s for s in statements})
         for statement in statements:
-            for other in _uses(source, statement):
+            for other in _used(source, statement, stamp):
                 if (other[0].name, other[1]) not in seen:
                     seen.add((other[0].name, other[1]))
                     waiting.append(other)
@@ -135,6 +135,13 @@ def _source(name: str, path: Path, checks: bool) -> Source:
 def _parsed(name: str, path: Path, stamp: int, checks: bool) -> Source:
     del stamp
     return read_source(name, path, path.read_text(), checks=checks)
+
+
+@cache
+def _used(source: Source, statement: ast.stmt, stamp: int) -> tuple[tuple[Source, str], ...]:
+    """What a statement uses, read once while no file changes: experiments reach the same statements."""
+    del stamp
+    return tuple(dict.fromkeys(_uses(source, statement)))
 
 
 def _uses(source: Source, statement: ast.stmt) -> Iterator[tuple[Source, str]]:

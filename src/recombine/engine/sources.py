@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -125,9 +126,9 @@ def read_source(name: str, path: Path, text: str, *, checks: bool) -> Source:
     always: list[ast.stmt] = []
     defined: dict[str, list[ast.stmt]] = {}
     imports: dict[str, list[tuple[str, str | None]]] = {}
-    tree = ast.parse(text)
-    checks = checks or any(map(_rebinds, ast.walk(tree)))
-    for statement in (tree if checks else _WithoutChecks(name.startswith("recombine.")).visit(tree)).body:
+    tree, rebinds = _read(text)
+    checks = checks or rebinds
+    for statement in tree.body if checks else _without_checks(tree.body, name.startswith("recombine.")):
         names = _defines(statement)
         for one in names:
             defined.setdefault(one, []).append(statement)
@@ -136,6 +137,22 @@ def read_source(name: str, path: Path, text: str, *, checks: bool) -> Source:
         if not names and not _idle(statement):
             always.append(statement)
     return Source(name, path, tuple(always), defined, imports, checks)
+
+
+@cache
+def _read(text: str) -> tuple[ast.Module, bool]:
+    """A module's tree, which nobody changes, and whether it makes a refusal's name mean something else."""
+    tree = ast.parse(text)
+    return tree, any(map(_rebinds, ast.walk(tree)))
+
+
+def _without_checks(body: list[ast.stmt], ours: bool) -> list[ast.stmt]:
+    """Statements without their checks; one that has none is the same object as before, which caches know."""
+    left = []
+    for statement in body:
+        some = any(isinstance(node, ast.If) and _only_refuses(node, ours) for node in ast.walk(statement))
+        left.append(_WithoutChecks(ours).visit(deepcopy(statement)) if some else statement)
+    return [statement for statement in left if statement is not None]
 
 
 def _rebinds(node: ast.AST) -> bool:

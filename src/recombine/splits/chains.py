@@ -81,7 +81,7 @@ def lengths(combinations: np.ndarray) -> np.ndarray:
 def groups(split: Split, pairs: np.ndarray) -> dict[str, np.ndarray]:
     """Masks over the rows: `trained`, and `row_d` and `pair_d` for every number d of functions from two on.
 
-    >>> z = np.array([[0, 0, 0, -1], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> z = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 1, 0]])
     >>> found = groups(Split(z, np.array([True, False, False])), np.array([[0, 1], [0, 0]]) > 0)
     >>> {name: mask.tolist() for name, mask in found.items() if name != "trained"}
     {'row_2': [False, False, True], 'pair_2': [False, True, False]}
