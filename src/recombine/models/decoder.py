@@ -105,9 +105,9 @@ class TokenDecoder(Network):
                 f"width, heads and inner are at least 1, learned at least 0; got {width}, {heads}, {inner}, {learned}"
             )
         if width % (2 * heads):
-            raise ValueError(f"a width of {width} cannot be shared by {heads} heads of even size")
+            raise UserError(f"a width of {width} cannot be shared by {heads} heads of even size")
         if min(vocabulary, depth, repeats) < 1:
-            raise ValueError(f"vocabulary, depth and repeats are at least 1, got {vocabulary}, {depth} and {repeats}")
+            raise UserError(f"vocabulary, depth and repeats are at least 1, got {vocabulary}, {depth} and {repeats}")
         inner = 4 * width if inner is None else inner
         each = [(width, 3 * width), (width, width), (width, inner), (inner, width)]
         embed, index, *drawn = _uniform(key, [(vocabulary, width), (learned, width), *each * depth])

@@ -71,7 +71,7 @@ class Settings(Seeded):
 QUICK = Settings(seeds=2, width=8, depth=1, heads=2, steps=20, tuning_steps=5, batch=8, items=20, examples=8, n_eval=16)
 LAPTOP = Settings(seed=1, seeds=3, width=32, depth=2, steps=200, items=4000, n_eval=256)
 GPU = Settings(
-    seed=2, seeds=8, block=8, width=128, steps=12_000, batch=64, items=40_000, precision="bfloat16", arms=ARMS
+    seed=2, seeds=8, block=8, width=128, steps=20_000, batch=64, items=40_000, precision="bfloat16", arms=ARMS
 )
 _LARGE: dict[str, Any] = {"width": 256, "depth": 8, "heads": 8, "learning_rate": 1e-3}
 PAPER = replace(GPU, seeds=10, block=5, steps=100_000, items=200_000, precision="float32", **_LARGE)
