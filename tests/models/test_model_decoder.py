@@ -96,7 +96,7 @@ def test_a_norm_has_a_mean_square_of_one():
     ("more", "says"), [({"heads": 3}, "cannot be shared by 3 heads"), ({"depth": 0}, "are at least 1")]
 )
 def test_a_decoder_that_cannot_be_is_refused(more, says):
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(rc.UserError, match=says):
         small(jax.random.key(0), **more)
 
 
