@@ -14,8 +14,7 @@ cores, the fewer cells a run begins at a time, and the more of them are finished
 finished in time is ended gently and goes on when the same command is given again.
 Tables go to FOLDER/results. After every run FOLDER/PAPER.tgz has those of all finished ones, and FOLDER/unfinished.tgz
 the finished cells of all others: `--resume unfinished.tgz` goes on from them on another machine, if the code that makes
-them is the same. `tests/unfinished.tgz` has those of the first lines of `tests/gpu_runs.txt`, until their tables are
-whole.
+them is the same. `tests/unfinished.tgz` has those of lines of `tests/gpu_runs.txt`, until their tables are whole.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ no comparison of the two; this is one, with small decoders and a toy language of
 the granular arm seven forms of the same items. One arm lacks the forms that hold nested, chained or parallel calls; one
 shows full calls and paraphrases. New names and deeper nesting are asked. Decoders of the laptop tier are too small and
 train too briefly to learn calls, and are three where a verdict needs five: its two arms only show that everything runs.
-A larger run decides.
+Decoders of the gpu tier that learn calls answer all new names and no deeper nesting, so that nothing is decided there.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def _below(verdict: Verdict, table: pd.DataFrame) -> str:
     said = f"“Coverage is all there is”: {verdict.verdict}"
     if verdict.groups:
         said += f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
-    if unlike := [name for name, word in verdict.groups.items() if word == "fails"]:
-        said += f", not in {'; '.join(unlike)}"
+    if unlike := [name.rsplit(", ", 1)[0] for name, word in verdict.groups.items() if word == "fails"]:
+        said += f", unlike in {len(unlike)} ({'; '.join(dict.fromkeys(unlike))})"
     said += f".\nIt leaves out families flat in coverage: {', '.join(names)}" if names else ""
     return said + (f".\nWhether these rise with coverage is open: {', '.join(open_)}." if open_ else ".")
