@@ -78,7 +78,7 @@ def _open(verdict: dict) -> list[str]:
     said = [first + _others(verdict)] if first.endswith(" hold") else []
     total = verdict["seeds"] + verdict["unfit"] + verdict["lost"]
     if verdict["verdict"] == "undecided" and not total:
-        said.append("not trained at this size")
+        said.append(verdict["why"])
     elif verdict["verdict"] == "undecided" and verdict["because"]:
         said.append("{}: {}".format(*next(iter(verdict["because"].items()))))
     elif verdict["verdict"] == "undecided" and verdict["seeds"] < min(total, 5):

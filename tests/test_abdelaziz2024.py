@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.experiments.abdelaziz2024 import subtasks, training
+from recombine.experiments.abdelaziz2024 import subtasks, subtasks_claims, training
 from recombine.tasks import calls
 
 SETTINGS = subtasks.QUICK
@@ -39,10 +39,10 @@ def known() -> dict[str, dict[str, float]]:
 
 
 def test_perfect_calls_are_exact_and_copied_ones_are_not(known):
-    assert all(known["perfect"][f"exact_{kind}"] == 1 for kind in subtasks.LABELS)
-    assert all(known["perfect"][f"unlisted_{kind}"] == 0 for kind in subtasks.LABELS)
-    assert all(known["copier"][f"exact_{kind}"] <= 0.2 for kind in subtasks.LABELS)
-    assert all(known["chance"][f"exact_{kind}"] == 0 for kind in subtasks.LABELS)
+    assert all(known["perfect"][f"exact_{kind}"] == 1 for kind in subtasks_claims.LABELS)
+    assert all(known["perfect"][f"unlisted_{kind}"] == 0 for kind in subtasks_claims.LABELS)
+    assert all(known["copier"][f"exact_{kind}"] <= 0.2 for kind in subtasks_claims.LABELS)
+    assert all(known["chance"][f"exact_{kind}"] == 0 for kind in subtasks_claims.LABELS)
 
 
 def test_names_by_lot_are_mostly_unlisted():
@@ -71,7 +71,7 @@ def table(**exact) -> pd.DataFrame:
                 {"system": "network", "condition": arm.replace("_", " "), "seed": seed, "loss_tokens": 1e6} | noisy
             )
     for system, value in {"perfect": 1.0, "copier": 0.0, "untrained": 0.0}.items():
-        row = {f"exact_{kind}": value for kind in subtasks.LABELS}
+        row = {f"exact_{kind}": value for kind in subtasks_claims.LABELS}
         rows.append({"system": system, "seed": 0, "unlisted_names": 0.0} | row)
     return pd.DataFrame(rows)
 
@@ -80,7 +80,7 @@ def test_claims_read_tables_of_known_answer():
     both = table(umbrella=(0.97, 0.5, 0.1), granular=(0.98, 0.7, 0.3))
     first, *others = rc.judge_all(both, subtasks.CLAIMS)
     assert first.verdict == "holds"
-    assert all(v.verdict == "undecided" and "nothing of what the claim compares" in v.why for v in others)
+    assert all(v.verdict == "undecided" and "what the claim compares is not trained here" in v.why for v in others)
     every = table(
         umbrella=(0.97, 0.5, 0.1),
         granular=(0.98, 0.7, 0.1),
@@ -94,6 +94,12 @@ def test_a_question_that_no_arm_answers_is_left_open():
     found = rc.judge(table(umbrella=(0.97, 0.5, 0.0), granular=(0.98, 0.7, 0.005)), subtasks.CLAIMS[0])
     assert found.groups == {"new names": "holds", "deeper nesting": "undecided"}
     assert "there is nothing to compare" in found.because["deeper nesting"]
+
+
+def test_a_question_that_full_calls_alone_answer_leaves_no_room():
+    found = rc.judge(table(umbrella=(0.98, 0.98, 0.3), granular=(0.99, 0.99, 0.5)), subtasks.CLAIMS[0])
+    assert found.groups == {"new names": "undecided", "deeper nesting": "holds"}
+    assert found.because["new names"] == "full calls alone answer 98.0% where they learnt: no room"
 
 
 def test_an_arm_that_is_not_compared_leaves_the_floor_where_it_is():
@@ -118,5 +124,11 @@ def test_subtasks_without_the_skill_are_judged_though_they_learnt_full_calls_les
 def test_settings_that_compare_nothing_are_refused():
     with pytest.raises(rc.UserError, match="no arm is called 'mixed'"):
         subtasks.Settings(arms=("umbrella", "mixed"))
-    with pytest.raises(rc.UserError, match="the umbrella is always trained"):
+    with pytest.raises(rc.UserError, match="arms are 'umbrella' and others, each once; got granular"):
         subtasks.Settings(arms=("granular",))
+    with pytest.raises(rc.UserError, match="each once; got umbrella, umbrella"):
+        subtasks.Settings(arms=("umbrella", "umbrella"))
+    with pytest.raises(rc.UserError, match="width must be an even multiple of heads, got 64 and 5"):
+        subtasks.Settings(heads=5)
+    with pytest.raises(rc.UserError, match="examples must be from 2 to twice the items, 16000; got 1"):
+        subtasks.Settings(examples=1)

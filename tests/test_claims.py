@@ -149,7 +149,11 @@ def test_one_rival_of_many_fails_only_at_the_corrected_level():
     near = [0.30, 0.10, 0.44, 0.20, 0.45]  # alone it lies below 0.5; one of twenty would do so by chance
     assert rc.judge(several(a=near), against_all(above=0.5)).verdict == "fails"
     many = {f"r{i}": CLEAR for i in range(19)}
-    assert rc.judge(several(a=near, **many), against_all(above=0.5)).verdict == "undecided"
+    one_of_twenty = rc.judge(several(a=near, **many), against_all(above=0.5))
+    assert one_of_twenty.verdict == "undecided"
+    assert "a: the interval, widened as one of 20, straddles the margin; about " in one_of_twenty.why
+    inside = rc.judge(several(a=[1.0, 0.1, 0.9, 0.2, 1.05], **many), against_all(above=0.5))
+    assert "a: the interval straddles the margin; about " in inside.why
 
 
 @pytest.mark.parametrize(
@@ -272,3 +276,16 @@ def test_a_verdict_that_rests_on_one_seed_says_so():
     hair = rc.judge(table([0.1, 0.9, 0.8, 1.0, 0.7, 0.9, 0.9, 0.8]), claim(0.52))
     assert hair.verdict == "holds"
     assert 0 < hair.fragile < 8
+
+
+def test_what_fails_in_two_ways_rests_on_the_firmer_one_and_what_holds_on_the_weaker():
+    many, hair = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.0, 1.0], [0.1, 0.9, 0.8, 1.0, 0.7, 0.9, 0.9, 0.8]
+    weak = rc.judge(table(hair), claim(0.52)).fragile
+    held = [rc.judge(several(a=hair, b=other), against_all(above=0.52)) for other in (many, [x - 0.01 for x in many])]
+    assert [(v.verdict, v.fragile) for v in held] == [("holds", weak)] * 2
+    below = {"a": [-x for x in hair], "b": [-x for x in hair]}
+    alone = rc.judge(several(**below), against_all(above=-0.45))
+    assert alone.verdict == "fails"
+    assert alone.fragile > 0
+    with_a_firm_one = rc.judge(several(**below, c=[-9 * x for x in many]), against_all(above=-0.45))
+    assert (with_a_firm_one.verdict, with_a_firm_one.fragile) == ("fails", 0)

@@ -130,6 +130,16 @@ def test_help_of_a_run_lists_the_settings_of_the_tier(capsys):
     assert "Example" in shown
 
 
+def test_a_word_lists_the_experiments_whose_question_or_claims_have_it(capsys):
+    assert cli.main(["list", "Function Calls", "redhardt2025/law"]) == 0
+    shown = capsys.readouterr().out
+    assert "abdelaziz2024/subtasks" in shown
+    assert "redhardt2025/law" in shown
+    assert "liang2025" not in shown
+    assert cli.main(["list", "no such word"]) == 2
+    assert "no experiment is called 'no such word'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["--help"], ["list"]])
 def test_help_and_list_answer_at_once_and_without_jax(words):
     code = f"import sys; from recombine.cli import main; main({words!r}); sys.exit('jax' in sys.modules)"
@@ -289,3 +299,8 @@ def test_the_quick_tier_says_what_it_is_good_for_and_what_it_measured(tmp_path):
     assert "0.20 [" in said.getvalue()
     assert "recombine run e.py --tier laptop" in said.getvalue()
     assert "proves that everything runs" in said.getvalue()
+
+
+def test_evidence_is_asked_of_a_tier_with_seeds_enough():
+    found = {name: catalogue.find(name).deciding for name in ("liang2025/stripes", "abdelaziz2024/subtasks")}
+    assert found == {"liang2025/stripes": "laptop", "abdelaziz2024/subtasks": "gpu"}

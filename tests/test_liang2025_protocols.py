@@ -132,7 +132,7 @@ def test_shares_of_the_donut_are_found_in_every_tier(numbers, side):
 
 def test_a_table_without_a_tenth_of_the_donut_leaves_its_claim_undecided():
     found = rc.judge(with_bumps(0, 10, 200, side=28), named(amounts, "10 % of the donut's bumps are enough"))
-    assert (found.verdict, found.why) == ("undecided", "there is nothing of what the claim compares")
+    assert (found.verdict, found.why) == ("undecided", "what the claim compares is not trained here")
     assert set(donut_shares.with_share(with_bumps(*amounts.LAPTOP.bumps), 10)) == {16}
 
 

@@ -158,6 +158,9 @@ def test_commands_are_judged_by_their_mean_and_kinds_at_the_floor_are_left_open(
     assert rc.judge(some, mean).verdict == "holds"
     by_kind = {part.name: part.verdict for part in rc.judge(some, each).parts}
     assert by_kind == {scan.LENGTH: "holds", scan.TEMPLATE: "fails", scan.JUMP: "undecided"}
+    full = rc.judge(commands({scan.LENGTH: rising, scan.TEMPLATE: dict.fromkeys((2, 4, 8), 0.97)}), each)
+    assert full.groups == {scan.LENGTH: "holds", scan.TEMPLATE: "undecided"}
+    assert full.because[scan.TEMPLATE].endswith("no room")
     nothing = rc.judge(commands(dict.fromkeys(scan.ASKED, floor)), mean)
     assert nothing.verdict == "undecided"
     assert "novel commands answered at the best depth" in nothing.why

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from recombine import table as tables
-from recombine.claims.reasons import FARTHER, more_seeds, too_few, unseen, way_of_failing
-from recombine.claims.verdict import CONFIDENCE, UNFIT, Part, Verdict, interval
+from recombine.claims.reasons import FARTHER, more_seeds, surest, too_few, unseen, way_of_failing
+from recombine.claims.verdict import UNFIT, Part, Verdict, interval
 from recombine.core import Check, Claim
 
 
@@ -26,7 +26,7 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
     columns = _columns(claim.effect(table), claim)
     fits = _fits(table, claim, columns)
     if not len(columns.columns):
-        return _undecided(claim, "there is nothing of what the claim compares", evidence)
+        return _undecided(claim, "what the claim compares is not trained here", evidence)
     several, open_ = len({_group(name, claim) for name in columns}), claim.unsettled(table) if claim.unsettled else {}
     judged = [_part(str(name), columns[name], fits[name], claim, several) for name in columns]
     judged = judged if claim.agree else [_settled(part, why, open_) for part, why in judged]
@@ -46,10 +46,18 @@ def judge(table: pd.DataFrame, claim: Claim, *, evidence: bool = True) -> Verdic
         claim.name, claim.says, claim.source, verdict, shown.effect, shown.low, shown.high, claim.above, claim.below,
         claim.unit, shown.seeds, shown.lost, shown.unfit, shown.how if verdict == "fails" else "",
         why, evidence, claim.repeats, claim.over,
-        tuple(parts) if len(parts) > 1 else (), shown.fragile if verdict == shown.verdict else 0, agree=claim.agree,
+        tuple(parts) if len(parts) > 1 else (), _resting(verdict, parts, shown, claim), agree=claim.agree,
         groups={name: word for name, (word, _) in groups.items()} if len(parts) > 1 else {},
         because={name: open_[name][1] for name in groups if name in open_},
     )  # fmt: skip
+
+
+def _resting(verdict: str, parts: Sequence[Part], shown: Part, claim: Claim) -> int:
+    """On how many single seeds a verdict rests: of all columns that hold the most, of several that fail the least."""
+    mine = [part.fragile for part in parts if part.verdict == verdict]
+    if claim.agree or not mine:
+        return shown.fragile if verdict == shown.verdict else 0
+    return min(mine) if verdict == "fails" else max(mine)
 
 
 def _check_arguments(table: pd.DataFrame, claim: Claim) -> None:
@@ -179,13 +187,13 @@ def _fragile(sound: np.ndarray, claim: Claim, parts: int, verdict: str) -> int:
 def decide(sound: np.ndarray, claim: Claim, parts: int) -> tuple[str, str, str]:
     """The verdict on one of so many columns, with enough numbers; in which way it fails; and why."""
     (above, below), (low, high) = claim.bounds, interval(sound)
-    surest = interval(sound, 1 - (1 - CONFIDENCE) / parts)  # one of several may lie outside by chance
+    wide = interval(sound, surest(parts))
     if low > above and high < below:
         return "holds", "", f"the whole interval lies within the bounds; {unseen(len(sound))}"
-    if surest[1] < above or surest[0] > below:
-        how = way_of_failing(surest, claim)
+    if wide[1] < above or wide[0] > below:
+        how = way_of_failing(wide, claim)
         return "fails", how, f"{how}: the whole interval lies outside the bounds; {unseen(len(sound))}"
-    return "undecided", "", more_seeds(sound, claim)
+    return "undecided", "", more_seeds(sound, claim, parts)
 
 
 def _room(part: Part, claim: Claim) -> float:

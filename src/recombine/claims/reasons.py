@@ -44,12 +44,25 @@ def unseen(seeds: int) -> str:
     return f"an outcome unlike all of these {seeds} could still come in up to {share:.0%} of seeds"
 
 
-def more_seeds(effects: np.ndarray, claim: Claim) -> str:
-    """How many seeds would probably decide, if mean and spread stay as they are."""
+def more_seeds(effects: np.ndarray, claim: Claim, parts: int) -> str:
+    """How many seeds would probably decide, if mean and spread stay as they are.
+
+    Outside of the bounds the interval is the wider one, since one of several columns may lie there by chance.
+    """
     mean, spread = float(np.mean(effects)), float(np.std(effects, ddof=1))
+    above, below = claim.bounds
+    several = parts > 1 and not above < mean < below
+    confidence = surest(parts) if several else CONFIDENCE
     distance = min(abs(mean - bound) for bound in claim.bounds if isfinite(bound))
     choices = range(len(effects) + 1, 1_001)
-    first = bisect_left(choices, True, key=lambda n: half_width(spread, n) < distance)
+    first = bisect_left(choices, True, key=lambda n: half_width(spread, n, confidence) < distance)
+    widened = several and half_width(spread, len(effects)) < distance
+    said = f"the interval{f', widened as one of {parts},' if widened else ''} straddles the margin"
     if first == len(choices):
-        return "the interval straddles the margin, and no affordable number of seeds would decide"
-    return f"the interval straddles the margin; about {choices[first]} seeds would probably decide"
+        return f"{said}, and no affordable number of seeds would decide"
+    return f"{said}; about {choices[first]} seeds would probably decide"
+
+
+def surest(parts: int) -> float:
+    """The confidence at which one of so many columns must lie outside the bounds, so that none does by chance."""
+    return 1 - (1 - CONFIDENCE) / parts

@@ -91,5 +91,12 @@ def interval(effects: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float
     return float(np.mean(effects) - half), float(np.mean(effects) + half)
 
 
+def half_interval(numbers: np.ndarray) -> float:
+    """Half of the 95 % interval of a mean, for a figure's bars; 0 where fewer than two numbers are there."""
+    sound = np.asarray(numbers, float)
+    sound = sound[np.isfinite(sound)]
+    return half_width(float(np.std(sound, ddof=1)), len(sound)) if len(sound) > 1 else 0.0
+
+
 def half_width(spread: float, seeds: int, confidence: float = CONFIDENCE) -> float:
     return float(special.stdtrit(seeds - 1, (1 + confidence) / 2) * spread / np.sqrt(seeds))

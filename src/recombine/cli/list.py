@@ -46,14 +46,15 @@ class Listed(NamedTuple):
 
 
 def list_experiments(words: list[str]) -> int:
-    """Print every experiment, or those that are named, with what has been run of each."""
+    """Print every experiment, or those that are named or searched for, with what has been run of each."""
     named, flags = split_names(words)
     options = parse(
         ListOptions,
         flags,
-        "recombine list [NAME ...]",
-        "Every experiment, your own studies that have results, and what has been run.\n"
-        "Example: recombine list --claims",
+        "recombine list [NAME or WORD ...]",
+        "Every experiment, your own studies that have results, and what has been run; after a word that is\n"
+        "no name, those whose question or claims have it.\n"
+        "Examples: recombine list --claims, recombine list depth, recombine list liang2025/stripes",
     )
     from rich.markup import escape
 
@@ -89,13 +90,26 @@ def _stale(one: Listed, folder: Path) -> str:
 
 def _chosen(named: list[str], out: Path) -> Iterator[tuple[Listed, Path]]:
     """What is listed, each with the folder of its results; without names also the user's own studies."""
-    for name in chosen_or_all(named):
+    for name in chosen_or_all(list(dict.fromkeys(name for word in named for name in _standing_for(word)))):
         experiment = catalogue.find(name)
         says = {claim.name: f"{claim.says} ({claim.source})" for claim in experiment.claims}
         paper = experiment.paper if experiment.source == experiment.name else OWN
         yield Listed(paper, experiment.source, experiment.question, says, experiment), out / experiment.name
     for name, source in () if named else studies(out).items():
         yield _own_study(source, out / name), out / name
+
+
+def _standing_for(word: str) -> list[str]:
+    """What a word names, else the experiments whose question or claims have it; the word itself if none do."""
+    if "/" in word or word.endswith(".py") or not {*catalogue.chosen([word])}.isdisjoint(catalogue.names()):
+        return [word]
+    return [name for name in catalogue.names() if word.lower() in _told(catalogue.find(name))] or [word]
+
+
+def _told(experiment: catalogue.Experiment) -> str:
+    """Name, question and claims of an experiment, in small letters."""
+    claims = [text for claim in experiment.claims for text in (claim.name, claim.says, claim.source)]
+    return "\n".join([experiment.name, experiment.question, *claims]).lower()
 
 
 def _own_study(source: str, home: Path) -> Listed:

@@ -12,7 +12,7 @@ from recombine.engine import catalogue
 
 USAGE = """recombine: does a network recombine what it knows, or only remember it?
 
-  recombine list                              experiments and own studies, and what has been run  (--claims)
+  recombine list                              experiments and own studies, and what has been run  (WORD, --claims)
   recombine run liang2025/stripes             run one: progress, verdicts, figure  (--tier quick|laptop|gpu|paper)
   recombine run liang2025/stripes --help      all of its settings  (--name LABEL: a folder of its own)
   recombine verdicts                          what the runs so far say  (NAME ..., --tier gpu, --markdown)

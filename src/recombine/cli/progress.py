@@ -208,10 +208,12 @@ def execute_all(orders: list[RunRequest]) -> int:
 
 
 def _show_finished(console: Console, finished: list[tuple[RunRequest, Result]]) -> None:
-    report.show(
-        console,
-        [report.Shown(o.experiment.name, r.folder, r.verdicts, source=o.experiment.source) for o, r in finished],
-    )
+    shown = []
+    for order, result in finished:
+        mine = order.experiment
+        named = {"source": mine.source, "deciding": mine.deciding}
+        shown.append(report.Shown(mine.name, result.folder, result.verdicts, **named))
+    report.show(console, shown)
     for order, result in finished:
         if said := what_diverged(diverged(result.table), order.settings):
             console.print(f"[red]{escape(order.experiment.name)}[/]: {escape(said)}", highlight=False, soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,10 @@ UNCLAIMED = "  no claims, so no verdicts"
 
 @dataclass(frozen=True)
 class Shown:
-    """The verdicts of one run, whether its code has changed since, and what names the study on a command line."""
+    """The verdicts of one run, whether its code has changed since, and what names the study on a command line.
+
+    `deciding` is the tier at which it gives evidence.
+    """
 
     name: str
     folder: Path
@@ -36,6 +39,7 @@ class Shown:
     stale: bool = False
     source: str = ""
     tier: str = ""
+    deciding: str = "laptop"
 
 
 def verdict_lines(verdicts: list[Verdict], width: int) -> Iterator[str]:
@@ -80,7 +84,7 @@ def plumbing(one: Shown) -> list[str]:
 
 def _for_evidence(one: Shown) -> str:
     """The command that runs the same where it was run, at a tier that decides."""
-    words, out = ["recombine", "run", one.source or one.name, "--tier", "laptop"], Path(*one.folder.parts[:-3])
+    words, out = ["recombine", "run", one.source or one.name, "--tier", one.deciding], Path(*one.folder.parts[:-3])
     return shlex.join(words + (["--out", str(out)] if out not in (Path(), results_folder()) else []))
 
 
@@ -173,7 +177,9 @@ def _fold(claim: str, columns: dict[str, Shown]) -> str:
 
 
 def _most(verdicts: list[Verdict]) -> str:
-    return counted(max(verdicts, key=lambda v: v.seeds)).split(" of ")[0]
+    """The most seeds, or what else effects are numbers of, that any claim of a run has, whether they count or not."""
+    every = [replace(v, seeds=v.seeds + v.unfit + v.lost, unfit=0, lost=0) for v in verdicts]
+    return counted(max(every, key=lambda v: v.seeds))
 
 
 def _in_words(v: Verdict) -> str:

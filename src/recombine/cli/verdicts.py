@@ -47,4 +47,5 @@ def judged_result(loaded: Loaded) -> Shown:
 
     mine = loaded.experiment
     verdicts = judge_all(loaded.table, mine.claims, evidence=loaded.evidence)
-    return Shown(mine.name, loaded.folder, verdicts, stale=loaded.stale, source=mine.source, tier=loaded.tier)
+    named = {"source": mine.source, "tier": loaded.tier, "deciding": mine.deciding}
+    return Shown(mine.name, loaded.folder, verdicts, stale=loaded.stale, **named)

@@ -48,6 +48,16 @@ class Experiment:
         """What names it on a command line: its name, or the path of a user's own file."""
         return self.name if self.module.__package__ else str(self.module.__file__)
 
+    @property
+    def deciding(self) -> str:
+        """The least tier with seeds enough for verdicts; the least that counts where verdicts are not over seeds."""
+        from recombine.claims.verdict import MIN_SEEDS
+
+        if any(claim.repeats != "seeds" for claim in self.claims):
+            return TIERS[1]
+        enough = (tier for tier in TIERS[1:] if getattr(self.settings(tier), "seeds", MIN_SEEDS) >= MIN_SEEDS)
+        return next(enough, TIERS[1])
+
     def settings(self, tier: str) -> Any:
         return getattr(self.module, tier.upper())
 

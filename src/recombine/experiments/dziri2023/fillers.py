@@ -3,7 +3,8 @@
 Loula, Baroni and Lake (2018, arXiv 1807.07545): "jump around right" is asked, after training on "around right" with
 none, one, two or three other verbs. Every filler covers one more pair of a verb and a template. If scale helps where
 the space is covered, exact answers should rise faster with the fillers in wide decoders than in narrow ones. At a
-laptop's size narrow ones do not fit the trained commands, also in three times its updates: a GPU decides.
+laptop's size narrow ones do not fit the trained commands, also in three times its updates; on a GPU both widths go from
+nothing to the ceiling, and it stays open.
 """
 
 from __future__ import annotations
@@ -185,13 +186,14 @@ def figure(settings: Settings, table: pd.DataFrame):
         (axes[0, 0], "exact_held", "exact answers, jump around right"),
         (axes[0, 1], "tokens_held", "right tokens, jump around right"),
     ):
-        for width, colour in zip(sorted(rows["width"].unique()), (plots.BAD, plots.GOOD), strict=False):
+        looks = (plots.NEUTRAL, "--"), (plots.GOOD, "-")
+        for width, (colour, style) in zip(sorted(rows["width"].unique()), looks, strict=False):
             mine = rows[rows["width"] == width]
             for _, one in mine.groupby("seed"):
-                place.plot(one["fillers"], one[column], color=colour, alpha=0.3, linewidth=0.8)
+                place.plot(one["fillers"], one[column], style, color=colour, alpha=0.3, linewidth=0.8)
             means = mine.groupby("fillers")[column].mean()
             fit = mine.groupby("fillers")["exact_trained"].mean() >= FITS
-            place.plot(means.index, means, "-", color=colour, label=f"width {width:g}")
+            place.plot(means.index, means, style, color=colour, label=f"width {width:g}")
             place.plot(means.index[fit], means[fit], "o", color=colour, ms=5)
             place.plot(means.index[~fit], means[~fit], "o", color=colour, ms=5, mfc="white")
         place.plot([], [], "o", color="black", ms=5, mfc="white", label="hollow: does not fit")

@@ -233,12 +233,17 @@ def _by_group(place, table: pd.DataFrame, kinds: dict[str, str], arms: tuple[str
 
 
 def _by_size(place, settings: Settings, rows: pd.DataFrame) -> None:
-    """Means of exact products and of right tokens against the size; the first size is trained, held out singly."""
-    larger = [f"{a}x{b}" for each in settings.larger.values() for a, b in each]
+    """Means of exact products and of right tokens against the size; the first size is trained, held out singly.
+
+    A line ends where the other number begins to grow.
+    """
+    first, directions = "{}x{}".format(*settings.digits), [[f"{a}x{b}" for a, b in e] for e in settings.larger.values()]
+    lines = [{first: "row"} | {name: name for name in directions[0]}, *({n: n for n in e} for e in directions[1:])]
     for arm, mine in rows.groupby("condition"):
         for kind, style in (("exact", "o-"), ("tokens", "^:")):
-            level = [mine[f"{kind}_{name}"].mean() for name in ("row", *larger)]
-            place.plot(["{}x{}".format(*settings.digits), *larger], level, style, color=_colour(str(arm)), ms=4)
+            for line in lines:
+                level = [mine[f"{kind}_{column}"].mean() for column in line.values()]
+                place.plot(list(line), level, style, color=_colour(str(arm)), ms=4)
     for arm in (name for name in ARMS if name in set(rows["condition"])):
         place.plot([], [], color=_colour(arm), label=arm)
     for label, style in (("whole products", "o-"), ("single tokens", "^:")):

@@ -184,14 +184,16 @@ CLAIMS = (
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers by group of rows, at once and in steps; a bar is the mean.
+    """Exact answers by group of rows, at once and in steps, and what follows the value in between; a bar is the mean.
 
     Of chains of two and of three functions, "single" ones have trained pairs alone, and "pair" ones a withheld pair.
     Dotted is the voter, the best answer without looking at x: the commonest training answer after the same last
-    function, or the same last two. Where a tier withholds several shares of the pairs, means by share follow.
+    function, or the same last two. Third: of answers at once, those that follow a donor whose state is put at the
+    place of the first function, and those that follow another donor. Where a tier withholds several shares of the
+    pairs, means by share are last; claims are about a quarter.
     """
     plots, rows = rc.plots, rc.networks(table)
-    picture, axes = plots.panels(rows=1, columns=2 + (len(settings.withheld) > 1), side=3.9)
+    picture, axes = plots.panels(rows=1, columns=3 + (len(settings.withheld) > 1), side=3.4)
     groups = ["trained", *(f"{kind}_{d}" for d in (2, 3) for kind in ("row", "pair"))]
     words = ["trained", "single\n2", "pair\n2", "single\n3", "pair\n3"]
     for place, name, colour in zip(axes[0], (ONCE, STEPS), (plots.BAD, plots.GOOD), strict=False):
@@ -203,18 +205,25 @@ def figure(settings: Settings, table: pd.DataFrame):
         place.set(title=f"answers {name}", ylabel="exact answers", ylim=(-0.03, 1.05))
         place.grid(axis="y", alpha=0.2, linewidth=0.6)
         place.set_xlabel("rows: trained, held out singly, with a withheld pair\n(2, 3: functions; dotted: best voter)")
+    mine = rows[(rows["condition"] == ONCE) & (rows["withheld"] == USUAL)]
+    follow = {"the donor": mine["patch_follows"].to_numpy(), "another donor": mine["patch_by_lot"].to_numpy()}
+    plots.dots(axes[0, 2], follow, colour=plots.NEUTRAL)
+    axes[0, 2].set(title="state of a donor put in", ylabel="answers that follow", ylim=(-0.03, 1.05))
+    axes[0, 2].grid(axis="y", alpha=0.2, linewidth=0.6)
     if len(settings.withheld) > 1:
-        _by_share(axes[0, 2], settings, rows)
+        _by_share(axes[0, 3], settings, rows)
     return picture
 
 
 def _by_share(place, settings: Settings, rows: pd.DataFrame) -> None:
-    """Means of chains of two by the share of pairs withheld, of both arms and kinds of rows."""
+    """Means of chains of two by the share of pairs withheld, of both arms and kinds of rows; and the voter's."""
     for name, colour in ((ONCE, rc.plots.BAD), (STEPS, rc.plots.GOOD)):
         for group, style in (("row_2", "--"), ("pair_2", "-")):
             means = rows[rows["condition"] == name].groupby("withheld")[f"exact_{group}"].mean()
             kind = "held out singly" if group == "row_2" else "withheld pair"
             place.plot(means.index, means, f"o{style}", color=colour, markersize=4, label=f"{name}, {kind}")
-    place.legend(fontsize=7, frameon=False, handlelength=4)
+    voter = rows.groupby("withheld")["voter_pair_2"].mean()
+    place.plot(voter.index, voter, ":", color="black", linewidth=1, label="best voter, withheld pair")
+    place.legend(loc="lower left", fontsize=6, frameon=False, handlelength=4, labelspacing=0.2, borderaxespad=0)
     place.set(xlabel="share of pairs withheld", ylabel="mean exact answers, chains of two", ylim=(-0.03, 1.05))
     place.set_xticks(np.asarray(settings.withheld))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.claims.verdict import half_interval
 from recombine.experiments.liu2024 import depth_claims
 from recombine.experiments.liu2024.trades import FLAT, LOOPED, THIN, inner_units
 from recombine.experiments.tokens import shared, worlds
@@ -165,11 +166,12 @@ CLAIMS = depth_claims.STATED
 
 
 def figure(settings: Settings, table: pd.DataFrame):
-    """Exact answers against depth at a fixed number of weights; large dots are means over networks.
+    """Exact answers against depth at a fixed number of weights; large dots are means with 95 % intervals.
 
     Left: chains with a pair of functions that was withheld. Middle: chains held out singly, whose pairs were all
     trained on. Right: chains with a withheld pair, answered by each network as it was when it first had the training
-    loss of the title, or at the end if it never had. Dotted is the voter, the best answer without looking at x.
+    loss of the title, or at the end if it never had. Dotted is the voter, the best answer without looking at x. Where
+    the middle panel reaches 1, depth has nothing left to gain there.
     """
     plots, rows = rc.plots, rc.networks(table)
     picture, axes = plots.panels(rows=1, columns=3, side=3.2)
@@ -178,11 +180,14 @@ def figure(settings: Settings, table: pd.DataFrame):
     titles = {"ood": "chains with a withheld pair", "iid": "chains held out singly"}
     titles["ood_reached"] = f"withheld pair, at a loss of {settings.equal_loss:g}"
     for place, (column, title) in zip(axes[0], titles.items(), strict=True):
-        for trade, mine in rows.groupby("trade"):
-            style = "o" if trade == LOOPED else "o-"
-            means = mine.groupby("layers")[column].mean()
-            place.plot(mine["layers"], mine[column], "o", color=colours[str(trade)], alpha=0.35, markersize=3)
-            place.plot(means.index, means, style, color=colours[str(trade)], markersize=5, label=words[str(trade)])
+        for i, (trade, mine) in enumerate(rows.groupby("trade")):
+            colour, style = colours[str(trade)], "o" if trade == LOOPED else "o-"
+            beside, by = 1.05 ** (i - 0.5), mine.groupby("layers")[column]
+            means, half = by.mean(), by.apply(half_interval)
+            place.plot(mine["layers"] * beside, mine[column], "o", color=colour, alpha=0.35, markersize=3)
+            place.errorbar(
+                means.index * beside, means, yerr=half, fmt=style, color=colour, ms=5, label=words[str(trade)]
+            )
         voter = f"voter_{column.split('_')[0]}"
         place.axhline(rows[voter].mean(), color="black", linestyle=":", linewidth=0.9, label="best voter")
         place.set(title=title, xlabel="layers", ylabel="exact answers", xscale="log", ylim=(0.2, 1.03))

@@ -107,7 +107,7 @@ STATED = (
         "synthesis note on Liu et al. (2024); margin suggested by calibration",
         effect=deep_minus_shallow,
         above=0.05,
-        unit="exact answers, withheld pairs: deep minus shallow",
+        unit="exact answers, withheld pairs: four layers and more minus one and two",
     ),
     claim(
         "deep and thin beats balanced in distribution (the paper)",

@@ -203,8 +203,9 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(mine["layers"] * beside, mine[column], "o", color=colour, alpha=0.35, markersize=3)
             style = "o:" if column == "exact_trained" else "o-"
             place.plot(means.index * beside, means, style, color=colour, markersize=5, label=words[column])
-        if asked in scan_claims.at_the_floor(table):
-            place.text(0.5, 0.06, "no depth answers novel ones", transform=place.transAxes, ha="center", style="italic")
+        if why := scan_claims.open_kinds(table).get(asked):
+            said = why[1].partition(":")[0]
+            place.text(0.5, 0.5, said, transform=place.transAxes, ha="center", style="italic", fontsize=8)
         place.set(title=asked, xlabel="layers", ylabel="exact answers", ylim=(-0.03, 1.05), xscale="log")
         place.grid(alpha=0.2, linewidth=0.6)
         place.minorticks_off()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recombine as rc
+from recombine.claims.verdict import half_interval
 from recombine.experiments.synthesis import pooled_forest
 from recombine.experiments.synthesis.pooled_claims import (
     COVERING,
@@ -52,12 +53,13 @@ def figure(settings: Any, table: pd.DataFrame):
         _family(panel, name, rows[rows["family"] == name], settings)
     for panel in axes.ravel()[len(names) :]:
         panel.axis("off")
-    upper.supxlabel("share of all pairs that training covers", fontsize=9.5, color=INK)
+    upper.supxlabel("share of all pairs that training covers, and with it more rows", fontsize=9.5, color=INK)
     upper.supylabel("success on withheld pairs", fontsize=9.5, color=INK)
     claims = {"coverage": COVERING, "width": WIDER, "depth": DEEPER, "same": SAME}
     verdicts = {word: rc.judge(table, claim) for word, claim in claims.items()}
     _legend(upper, axes[0, 0], pooled_forest.counts(verdicts))
-    pooled_forest.forest(lower, verdicts, {name: TITLES[name][0] for name in names}, settings)
+    means = {word: claim.effect(table).mean() for word, claim in claims.items()}
+    pooled_forest.forest(lower, verdicts, {name: TITLES[name][0] for name in names}, settings, means)
     picture.suptitle(
         pooled_forest.headline(verdicts, len(names)), x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK
     )
@@ -122,28 +124,22 @@ def _size(panel, rows: pd.DataFrame, shift: float, colour: str, label: str) -> N
     panel.plot(x, means["shown"], "-", color=colour, linewidth=0.9, alpha=0.7, zorder=2)
     at = rows["withheld"].map(means["coverage_pairs"]) + shift + spread
     panel.plot(at, rows["success"], "o", color=colour, alpha=0.35, ms=3, mew=0, zorder=2.5)
-    half = [_half(by.get_group(share)["success"]) for share in means.index]
+    half = by["success"].apply(half_interval).reindex(means.index)
     panel.errorbar(
         x, means["success"], yerr=half, fmt="o-", color=colour, ms=5.5, mec="white", mew=0.8, linewidth=1.7,
         elinewidth=1.3, label=label, zorder=3,
     )  # fmt: skip
 
 
-def _half(numbers: pd.Series) -> float:
-    """Half of the 95 % interval of a mean; none of a single number."""
-    sound = numbers.dropna().to_numpy(float)
-    low, high = rc.interval(sound) if len(sound) > 1 else (0.0, 0.0)
-    return (high - low) / 2
-
-
 def _below(verdict: Verdict, table: pd.DataFrame) -> str:
     """How the claim that coverage is all there is came out, and of which families it does not speak."""
     names, open_ = ([TITLES[name][0] for name in of(table)] for of in (flat, unclear))
-    held = list(verdict.groups.values()).count("holds")
+    asked = {name: word for name, word in verdict.groups.items() if name not in verdict.because}
+    held = list(asked.values()).count("holds")
     said = f"“Coverage is all there is”: {verdict.verdict}"
-    if verdict.groups:
-        said += f"; alike in {held} of {len(verdict.groups)} comparisons (one family, size and coverage)"
-    if unlike := [name.rsplit(", ", 1)[0] for name, word in verdict.groups.items() if word == "fails"]:
+    if asked:
+        said += f"; alike in {held} of {len(asked)} comparisons that it can ask (one family, size and coverage)"
+    if unlike := [name.rsplit(", ", 1)[0] for name, word in asked.items() if word == "fails"]:
         said += f", unlike in {len(unlike)} ({'; '.join(dict.fromkeys(unlike))})"
     said += f".\nIt leaves out families flat in coverage: {', '.join(names)}" if names else ""
     return said + (f".\nWhether these rise with coverage is open: {', '.join(open_)}." if open_ else ".")

@@ -15,8 +15,10 @@ SIZES = {USUAL: "#4d5560", WIDE: "#d98200", DEEP: "#0072b2"}
 MOVES = {"coverage": ("#00805c", "D"), "width": (SIZES[WIDE], "s"), "depth": (SIZES[DEEP], "^")}
 
 
-def forest(figure, verdicts: Mapping[str, Verdict], titles: Mapping[str, str], settings: Any) -> None:
-    """Families as rows; a mark and a 95 % interval for each of coverage, width and depth."""
+def forest(
+    figure, verdicts: Mapping[str, Verdict], titles: Mapping[str, str], settings: Any, means: Mapping[str, Any]
+) -> None:
+    """Families as rows; a mark and a 95 % interval for each of coverage, width and depth; `means` are of all seeds."""
     panel = figure.subplots()
     words = {
         "coverage": "coverage: most minus fewest, beyond dotted",
@@ -32,7 +34,7 @@ def forest(figure, verdicts: Mapping[str, Verdict], titles: Mapping[str, str], s
             part = _parts(verdicts[word], name).get(name)
             if part is not None:
                 learnt = _parts(verdicts["coverage"], name)[name].seeds >= MIN_SEEDS
-                said = "no room" if name in verdicts[word].because else _grey(part, learnt)
+                said = "no room" if name in verdicts[word].because else _grey(part, learnt, means[word].get(name))
                 _mark(panel, row + 0.27 * (place - 1), part, colour=colour, mark=mark, said=said)
     for word, (colour, mark) in MOVES.items():
         panel.plot([], [], f"{mark}-", color=colour, ms=5.5, label=words[word])
@@ -69,14 +71,18 @@ def _mark(panel, y: float, part: Any, *, colour: str, mark: str, said: str) -> N
         panel.annotate(said, (at, y), (6, 0), textcoords="offset points", va="center", fontsize=8, color=FAINT)
 
 
-def _grey(part: Any, learnt: bool) -> str:
-    """Of how many seeds an effect is the mean where some were left out, and why where these are too few."""
+def _grey(part: Any, learnt: bool, mean: float) -> str:
+    """Of how many seeds an effect is the mean where some were left out, and why where these are too few.
+
+    `mean` is what all seeds would say.
+    """
     every = part.seeds + part.unfit + part.lost
     if part.seeds == every:
         return ""
     if part.seeds >= MIN_SEEDS:
         return f"{part.seeds} of {every} seeds"
-    return f"{'fits unequally' if learnt else 'not learnt'} ({part.seeds} of {every} seeds left)"
+    why = "fits unequally" if learnt else "not learnt"
+    return f"{why}: {part.seeds} of {every} seeds count, the mean of all is {mean:+.2f}"
 
 
 def _words(verdict: Verdict) -> list[str]:
