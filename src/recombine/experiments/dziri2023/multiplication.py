@@ -233,10 +233,7 @@ def _by_group(place, table: pd.DataFrame, kinds: dict[str, str], arms: tuple[str
 
 
 def _by_size(place, settings: Settings, rows: pd.DataFrame) -> None:
-    """Means of exact products and of right tokens against the size; the first size is trained, held out singly.
-
-    A line ends where the other number begins to grow.
-    """
+    """Means of exact products and tokens by size, the first held out singly; a line per number that grows."""
     first, directions = "{}x{}".format(*settings.digits), [[f"{a}x{b}" for a, b in e] for e in settings.larger.values()]
     lines = [{first: "row"} | {name: name for name in directions[0]}, *({n: n for n in e} for e in directions[1:])]
     for arm, mine in rows.groupby("condition"):
