@@ -13,6 +13,7 @@ from pathlib import Path
 
 from recombine.engine import catalogue
 from recombine.engine.run import code_changes
+from recombine.engine.words import spanned
 
 HERE = Path(__file__).resolve().parents[1]
 PAGE, RESULTS = HERE / "docs" / "findings.md", HERE / "results"
@@ -68,8 +69,9 @@ def sentence(verdict: dict) -> str:
 
 def _number(verdict: dict) -> str:
     effect, low, high = (verdict[name] for name in ("effect", "low", "high"))
-    interval = f" [{low:.2f}, {high:.2f}]" if low is not None else ""
-    return "no number" if effect is None else f"{effect:.2f}{interval}"
+    if effect is None or low is None:
+        return "no number" if effect is None else f"{effect:.2f}"
+    return spanned((effect, low, high), (verdict["above"], verdict["below"]))
 
 
 def _open(verdict: dict) -> list[str]:

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from recombine.engine.words import spanned
+
 if TYPE_CHECKING:
     from recombine.claims import Part, Verdict
 
@@ -59,8 +61,9 @@ def number(part: Part, v: Verdict) -> str:
     """The mean over seeds, with its interval where it is the one number of its group."""
     if not part.seeds:
         return "none"
-    shown = f"{part.effect:.2f}"
-    return shown if v.agree or part.seeds < 2 else f"{shown} [{part.low:.2f}, {part.high:.2f}]"
+    if v.agree or part.seeds < 2:
+        return f"{part.effect:.2f}"
+    return spanned((part.effect, part.low, part.high), (v.above, v.below))
 
 
 def lines(v: Verdict, width: int) -> list[str]:

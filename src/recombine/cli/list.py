@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
@@ -53,7 +54,7 @@ def list_experiments(words: list[str]) -> int:
         flags,
         "recombine list [NAME or WORD ...]",
         "Every experiment, your own studies that have results, and what has been run; after a word that is\n"
-        "no name, those whose question or claims have it.\n"
+        "no name, those that speak of it: in their question, claims or text, or in the title of their paper.\n"
         "Examples: recombine list --claims, recombine list depth, recombine list liang2025/stripes",
     )
     from rich.markup import escape
@@ -90,7 +91,7 @@ def _stale(one: Listed, folder: Path) -> str:
 
 def _chosen(named: list[str], out: Path) -> Iterator[tuple[Listed, Path]]:
     """What is listed, each with the folder of its results; without names also the user's own studies."""
-    for name in chosen_or_all(list(dict.fromkeys(name for word in named for name in _standing_for(word)))):
+    for name in dict.fromkeys(chosen_or_all([name for word in named for name in _standing_for(word)])):
         experiment = catalogue.find(name)
         says = {claim.name: f"{claim.says} ({claim.source})" for claim in experiment.claims}
         paper = experiment.paper if experiment.source == experiment.name else OWN
@@ -100,16 +101,21 @@ def _chosen(named: list[str], out: Path) -> Iterator[tuple[Listed, Path]]:
 
 
 def _standing_for(word: str) -> list[str]:
-    """What a word names, else the experiments whose question or claims have it; the word itself if none do."""
+    """What a word names, else the experiments that speak of it."""
     if "/" in word or word.endswith(".py") or not {*catalogue.chosen([word])}.isdisjoint(catalogue.names()):
         return [word]
-    return [name for name in catalogue.names() if word.lower() in _told(catalogue.find(name))] or [word]
+    if found := [name for name in catalogue.names() if word.lower() in _told(catalogue.find(name))]:
+        return found
+    hint = catalogue.did_you_mean(word, sorted({name.split("/")[0] for name in catalogue.names()}))
+    raise UserError(f"no experiment is called {word!r}{hint}, and none speaks of it; 'recombine list' shows all")
 
 
 def _told(experiment: catalogue.Experiment) -> str:
-    """Name, question and claims of an experiment, in small letters."""
+    """Claims, paper and what is written about an experiment, in small letters and on one line."""
+    package = import_module(experiment.module.__package__) if experiment.module.__package__ else experiment.module
     claims = [text for claim in experiment.claims for text in (claim.name, claim.says, claim.source)]
-    return "\n".join([experiment.name, experiment.question, *claims]).lower()
+    said = [experiment.name, f"{package.__doc__} {experiment.module.__doc__}", *claims]
+    return " ".join(" ".join(said).lower().split())
 
 
 def _own_study(source: str, home: Path) -> Listed:

@@ -172,8 +172,8 @@ def name_and_flags(words: list[str], command: str) -> tuple[list[str], list[str]
 
 
 def split_names(words: list[str]) -> tuple[list[str], list[str]]:
-    """Words before the first flag and names of experiments anywhere; and all others."""
-    known = catalogue.names()
+    """Words before the first flag, and names of experiments and papers anywhere; and all others."""
+    known = {*catalogue.names(), *(name.split("/")[0] for name in catalogue.names())}
     first = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
     named = [i for i, word in enumerate(words) if i < first or word in known or word.endswith(".py")]
     return [words[i] for i in named], [word for i, word in enumerate(words) if i not in named]

@@ -88,6 +88,8 @@ def find(name: str) -> Experiment:
     if name not in names():
         if Path(f"{name}.py").is_file():
             return _from_file(Path(f"{name}.py"))
+        if of := chosen([name]) if chosen([name]) != [name] else []:
+            raise UserError(f"{name} is a paper: name one of its experiments, {' or '.join(of)}")
         known = [*sorted({one.split("/")[0] for one in names()}), *names()]
         raise UserError(f"no experiment is called {name!r}{did_you_mean(name, known)}; 'recombine list' shows all")
     return Experiment(name, import_module("recombine.experiments." + name.replace("/", ".")))

@@ -23,14 +23,23 @@ def short(v: Verdict) -> str:
 
 
 def numbers(v: Verdict) -> str:
-    """Effect and interval, with so many digits that one sees on which side of the margin they lie."""
+    """Effect and interval, and how it fails."""
     if v.seeds < 2:
         return "no number" if v.seeds == 0 else f"{v.effect:.2f} [-]"
-    digits, bounds = 2, [bound for bound in (v.above, v.below) if bound is not None]
-    while digits < 4 and any(round(end, digits) == round(b, digits) for end in (v.low, v.high) for b in bounds):
+    return spanned((v.effect, v.low, v.high), (v.above, v.below)) + (f" ({v.how})" if v.how and v.evidence else "")
+
+
+def spanned(found: tuple[float, float, float], bounds: tuple[float | None, float | None]) -> str:
+    """Effect and interval, with so many digits that one sees on which side of the bounds they lie.
+
+    >>> spanned((0.115, 0.048, 0.183), (0.05, None))
+    '0.115 [0.048, 0.183]'
+    """
+    digits, there = 2, [bound for bound in bounds if bound is not None]
+    while digits < 4 and any(round(end, digits) == round(bound, digits) for end in found[1:] for bound in there):
         digits += 1
-    how = f" ({v.how})" if v.how and v.evidence else ""
-    return f"{v.effect:.{digits}f} [{v.low:.{digits}f}, {v.high:.{digits}f}]{how}"
+    effect, low, high = (f"{number:.{digits}f}" for number in found)
+    return f"{effect} [{low}, {high}]"
 
 
 def counted(v: Verdict) -> str:

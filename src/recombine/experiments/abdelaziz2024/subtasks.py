@@ -141,8 +141,10 @@ def figure(settings: Settings, table: pd.DataFrame):
                     x, np.nanmean(values) if np.isfinite(values).any() else np.nan, "_", color=f"C{colour}", ms=14
                 )
             panel.plot([], [], "o", color=f"C{colour}", ms=4, label=WORDS[arm])
-        panel.set_xticks(range(len(LABELS)), list(LABELS.values()))
-        panel.set(title=title, ylim=(-0.03, 1.03))
+        panel.set_xticks(range(len(LABELS)), [label.replace(" ", "\n") for label in LABELS.values()])
+        panel.set(title=title, ylabel="share", ylim=(-0.03, 1.03), xlim=(-0.5, len(LABELS) - 0.5))
+        if not rows[[f"{measure}_{kind}" for kind in LABELS]].notna().any(axis=None):
+            panel.text(0.5, 0.5, "no name is begun rightly", transform=panel.transAxes, ha="center", style="italic")
         if measure == "exact" and not rows["exact_iid"].max() >= LEARNT:
             panel.set_facecolor("0.94")
             panel.text(0.5, 0.5, "calls are not learnt", transform=panel.transAxes, ha="center", style="italic")

@@ -196,7 +196,8 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(means.index, means, style, color=colour, label=f"width {width:g}")
             place.plot(means.index[fit], means[fit], "o", color=colour, ms=5)
             place.plot(means.index[~fit], means[~fit], "o", color=colour, ms=5, mfc="white")
-        place.plot([], [], "o", color="black", ms=5, mfc="white", label="hollow: does not fit")
+        if (rows.groupby(["width", "fillers"])["exact_trained"].mean() < FITS).any():
+            place.plot([], [], "o", color="black", ms=5, mfc="white", label="hollow: does not fit")
         place.set(xlabel="verbs shown with 'around right'", ylabel=label, ylim=(-0.03, 1.05))
         place.grid(alpha=0.2, linewidth=0.6)
         place.set_xticks(settings.fillers)

@@ -224,6 +224,6 @@ def _by_share(place, settings: Settings, rows: pd.DataFrame) -> None:
             place.plot(means.index, means, f"o{style}", color=colour, markersize=4, label=f"{name}, {kind}")
     voter = rows.groupby("withheld")["voter_pair_2"].mean()
     place.plot(voter.index, voter, ":", color="black", linewidth=1, label="best voter, withheld pair")
-    place.legend(loc="lower left", fontsize=6, frameon=False, handlelength=4, labelspacing=0.2, borderaxespad=0)
+    place.legend(loc="lower left", fontsize=6.5, frameon=False, handlelength=3, labelspacing=0.2, borderaxespad=0)
     place.set(xlabel="share of pairs withheld", ylabel="mean exact answers, chains of two", ylim=(-0.03, 1.05))
     place.set_xticks(np.asarray(settings.withheld))

@@ -52,6 +52,10 @@ class Settings(worlds.Worlds):
     """updates of each network"""
 
     def __post_init__(self) -> None:
+        if (self.width, self.depth) != (shared.Decoders.width, shared.Decoders.depth):
+            raise rc.UserError("width and depth are not read here: set widths, depths and weights")
+        if self.learning_rate not in (shared.Decoders.learning_rate, *self.rates):
+            raise rc.UserError("learning_rate is not read here: set rates, one for each depth")
         super().__post_init__()
         if not len(self.depths) == len(self.widths) == len(self.rates) or list(self.depths) != sorted(set(self.depths)):
             raise rc.UserError(f"rising depths have a width and a rate each, got {self.depths}, {self.widths}")

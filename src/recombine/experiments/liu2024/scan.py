@@ -49,6 +49,10 @@ class Settings(shared.Decoders):
     """commands of each kind on which a network is evaluated, at most"""
 
     def __post_init__(self) -> None:
+        if (self.width, self.depth) != (shared.Decoders.width, shared.Decoders.depth):
+            raise rc.UserError("width and depth are not read here: set widths, depths and weights")
+        if self.learning_rate not in (shared.Decoders.learning_rate, *self.rates):
+            raise rc.UserError("learning_rate is not read here: set rates, one for each depth")
         super().__post_init__()
         self.need_positive("cut", "n_eval")
         if not len(self.depths) == len(self.widths) == len(self.rates) or list(self.depths) != sorted(set(self.depths)):
@@ -203,10 +207,9 @@ def figure(settings: Settings, table: pd.DataFrame):
             place.plot(mine["layers"] * beside, mine[column], "o", color=colour, alpha=0.35, markersize=3)
             style = "o:" if column == "exact_trained" else "o-"
             place.plot(means.index * beside, means, style, color=colour, markersize=5, label=words[column])
-        if why := scan_claims.open_kinds(table).get(asked):
-            said = why[1].partition(":")[0]
-            place.text(0.5, 0.5, said, transform=place.transAxes, ha="center", style="italic", fontsize=8)
-        place.set(title=asked, xlabel="layers", ylabel="exact answers", ylim=(-0.03, 1.05), xscale="log")
+        why = scan_claims.open_kinds(table).get(asked, ("", ""))[1]
+        below = "layers" + f"\n(novel ones are not compared:\n{why.partition(':')[0]})" * bool(why)
+        place.set(title=asked, xlabel=below, ylabel="exact answers", ylim=(-0.03, 1.05), xscale="log")
         place.grid(alpha=0.2, linewidth=0.6)
         place.minorticks_off()
         place.set_xticks(settings.depths, settings.depths)

@@ -2,5 +2,5 @@
 
 Its sentences on single papers are judged beside those papers. Here is the question that joins them: is held-out success
 a matter of what training covers, or does scale help beyond that? Six families of tasks are asked in one and the same
-way.
+way, three of them by transformers over sequences.
 """
