@@ -65,6 +65,7 @@ RESULTS = Path(__file__).parents[1] / "results"
         (["verify", "--out", "/nowhere"], "recombine run liang2025/rotation --out /nowhere"),
         (["curve", "liang2025/rotation", "--out", str(RESULTS)], "has protocol variants"),
         (["list", "liang2025/stripe"], "did you mean 'liang2025/stripes'"),
+        (["compare", "liu2024", "laptop", "gpu"], "name one of its experiments, liu2024/depth or liu2024/scan"),
         (["figure", "liang2025/stripes", "--out", "/nowhere"], "nothing of this has been run"),
         (
             ["figure", "liang2025/stripes", "--out", "/nowhere", "--tier", "paper"],

@@ -169,3 +169,12 @@ def test_commands_are_judged_by_their_mean_and_kinds_at_the_floor_are_left_open(
     some.loc[some["asked"] == scan.JUMP, "exact_trained"] = 0.9  # one kind that is not learnt leaves the others
     assert rc.judge(some, mean).verdict == "undecided"
     assert {part.name: part.verdict for part in rc.judge(some, each).parts} == by_kind
+
+
+@pytest.mark.parametrize("experiment", [depth, scan])
+def test_settings_that_are_not_read_are_refused(experiment):
+    with pytest.raises(rc.UserError, match="width and depth are not read here: set widths, depths and weights"):
+        experiment.Settings(width=64)
+    with pytest.raises(rc.UserError, match="learning_rate is not read here: set rates, one for each depth"):
+        experiment.Settings(learning_rate=0.01)
+    replace(experiment.QUICK, learning_rate=experiment.QUICK.rates[0])  # as it is trained
