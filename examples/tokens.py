@@ -37,7 +37,7 @@ def main(functions: int = 5, steps: int = 600, seeds: int = 2) -> dict[str, floa
 
     # Exact answers of each group of rows, mean over networks. No generation is needed for these. `row_2` are chains of
     # two functions that are held out singly, though their pair is trained on; `pair_2` have a pair that never is.
-    # Answers here have their steps written out, so that both can be right; `row_2` are few rows, and its share is rough.
+    # Answers here have their steps written out, so that both can be right; `row_2` are few rows, its share is rough.
     records = rc.records(run.model, task, task.combinations, key=rc.key(0, "test"))
     rows = groups(split, pairs)
     found = {name: float(np.mean([exact_match(r.where(mask)) for r in records])) for name, mask in rows.items()}
