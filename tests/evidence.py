@@ -7,7 +7,7 @@ Each line of LIST is a device and what follows `recombine run`, longest first:
     gpu do2026/pruning --tier gpu
     cpu liang2025/failure --tier laptop
 
-`tests/gpu_runs.txt` has those whose gpu tables are missing or stale, paper by paper, longest first.
+`tests/gpu_runs.txt` has those whose gpu tables are stale or lack variants, paper by paper, longest first.
 
 CPU runs have two cores each (one, where there are fewer), and GPU runs an equal part of the rest each: the fewer its
 cores, the fewer cells a run begins at a time, and the more of them are finished when the time is over. What was not
