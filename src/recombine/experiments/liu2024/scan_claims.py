@@ -39,7 +39,8 @@ def open_kinds(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
     why = f"fewer than {FLOOR:.0%} are answered at every depth: there is nothing to compare"
     floor = {str(kind): ("undecided", why) for kind in most.index[most < FLOOR]}
     full = shallow[shallow > 1 - MATTERS]
-    return floor | {str(kind): ("undecided", f"two layers answer {share:.1%}: no room") for kind, share in full.items()}
+    few = f"networks of up to {of_depth.SHALLOW} layers answer"
+    return floor | {str(kind): ("undecided", f"{few} {share:.1%}: no room") for kind, share in full.items()}
 
 
 CONTROLS = (
